@@ -175,7 +175,7 @@ impl Client {
         assert!((200..300).contains(&status), "{status} {answer}");
     }
 
-    /// Requests a stream of events, without waiting for one.
+    /// Requests a stream of events, and does not wait for the first event.
     pub fn follow(&mut self, query: &str) {
         let request = format!(
             "GET /v1/events?{query} HTTP/1.1\r\n{}Accept: text/event-stream\r\n\r\n",

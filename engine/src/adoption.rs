@@ -40,12 +40,12 @@ struct Named<'a> {
 
 impl Log {
     /// Gives the log to a journal: copies all groups, then lets the journal order all further groups. Open the log again
-    /// afterwards; this handle still has the old identity. Calls `progress` with the number of events that the journal
-    /// has, and the number of all.
+    /// afterwards, because this handle still has the old identity. Calls `progress` with the number of events that the journal
+    /// has, and the number of all events.
     ///
     /// # Errors
-    /// `Journal`: this program cannot open it, it does not answer, it has another log of this name or another history, or
-    /// the log belongs to another journal; `Locked`, `Corrupt`, I/O.
+    /// `Journal`: this program cannot open the journal; the journal does not answer, has another log of this name, or has another
+    /// history; or the log belongs to another journal. `Locked`, `Corrupt`, I/O.
     pub fn adopt(
         &self,
         journal: &JournalIdentity,
@@ -114,12 +114,12 @@ impl Log {
         Ok(there)
     }
 
-    /// Takes the log off its journal: it continues on this host alone, and ends on all others. Returns the seq of the
-    /// event that records it; `None` if the log has no journal. Open the log again afterwards; this handle still has the
-    /// old identity.
+    /// Takes the log off its journal. The log continues on this host alone, and ends on all others. Returns the seq of the event
+    /// that records this; `None` if the log has no journal. Open the log again afterwards, because this handle still has the old
+    /// identity.
     ///
     /// # Errors
-    /// `Journal`: it does not answer, or another host took the log off; `Locked`, `Corrupt`, I/O.
+    /// `Journal`: the journal does not answer, or another host took the log off. `Locked`, `Corrupt`, I/O.
     pub fn leave(&self) -> Result<Option<u64>> {
         if Identity::load(self.storage().as_ref(), self.dir())?
             .journal
@@ -136,9 +136,9 @@ impl Log {
         Ok(Some(last_seq))
     }
 
-    /// Takes the log off its journal without contacting the journal, for a kind of journal that this program does not
-    /// support. The log stays open there, so only one host may do this. Returns the seq of the event that records it,
-    /// `None` if the log has no journal. Open the log again afterwards; this handle still has the old identity.
+    /// Takes the log off its journal without contacting the journal, for a kind of journal that this program does not support. In
+    /// the journal the log stays open, so only one host may call this. Returns the seq of the event that records the leave,
+    /// `None` if the log has no journal. Open the log again afterwards, because this handle still has the old identity.
     ///
     /// # Errors
     /// `Locked`, `Corrupt`, I/O.
@@ -193,12 +193,12 @@ impl Log {
         Ok(Some(pushed))
     }
 
-    /// Accepts that the journal of this log is on another system of servers than before, on this host alone. The operator
-    /// knows that the database was moved, and that the former servers accept nothing any more. Returns the system ids
-    /// before and now (0 for an unknown one), `None` if the log has no journal.
+    /// Accepts, for this host alone, that the journal of this log is on another system of servers than before. The operator must
+    /// know that the database was moved, and that the former servers accept no writes. Returns the system ids before and now (0
+    /// for an unknown id), `None` if the log has no journal.
     ///
     /// # Errors
-    /// `Journal`: it does not answer; `Locked`, `Corrupt`, I/O.
+    /// `Journal`: the journal does not answer. `Locked`, `Corrupt`, I/O.
     pub fn accept_system(&self) -> Result<Option<(u64, u64)>> {
         let exclusive = self.lock_alone()?;
         let Some(journal) = &exclusive.identity().journal else {
@@ -351,8 +351,8 @@ impl LockedLog {
     }
 }
 
-/// Returns the content of `log.json` for a log that is given to a journal. The limit for segments is raised to the
-/// largest existing one.
+/// Returns the content of `log.json` for a log that is given to a journal. The limit for segments is raised to the size of the
+/// largest existing segment.
 fn named(reader: &Reader, journal: &JournalIdentity) -> Result<Identity> {
     let mut max = journal.segment_bytes_max;
     for len in reader.lens()? {

@@ -15,7 +15,7 @@ impl Log {
         put.map_err(|error| of_read(error, 0))
     }
 
-    /// Returns the bytes that the journal keeps under a digest; `None` if it has none. The caller must check them against
+    /// Returns the bytes that the journal keeps under a digest; `None` if it keeps none. The caller must check the bytes against
     /// the digest.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
-//! The chain of digests: each segment's header holds name, length and BLAKE3 of the segment before it, so the bytes of
-//! one segment prove the bytes of all earlier ones. A CRC shows that an event was not damaged after it was written; the
-//! chain shows that the log held it when the segment was sealed.
+//! The chain of digests: each segment's header holds name, length and BLAKE3 of the segment before it, so the bytes of one
+//! segment prove the bytes of all earlier segments. A CRC shows that an event was not damaged after it was written. The chain
+//! shows that the log held the event when the segment was sealed.
 
 mod digests;
 
@@ -58,7 +58,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Returns the description of this segment that the next header must hold, and the file's metadata at that time.
+    /// Returns the description of this segment that the next header must hold, and the metadata that the file had while it was
+    /// hashed.
     fn seal(&self, name: &str) -> Result<(Predecessor, Stat)> {
         let path = self.dir().join(EVENTS_DIR).join(name);
         let file = self.storage().named().open(&path, OpenMode::Read)?;

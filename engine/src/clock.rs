@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Tells the wall-clock time. It may stop, run backward or jump: the log orders events by `seq`.
 pub trait Clock: Send + Sync + std::fmt::Debug {
-    /// Returns the time now.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }
 
@@ -33,7 +33,7 @@ impl ManualClock {
     pub fn new(at: Timestamp) -> Self {
         Self(AtomicI64::new(at.micros()))
     }
-    /// Sets the time, backward as well as forward.
+    /// Sets the time, which may be earlier than before.
     pub fn set(&self, at: Timestamp) {
         self.0.store(at.micros(), Ordering::SeqCst);
     }

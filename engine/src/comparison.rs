@@ -1,5 +1,5 @@
-//! Comparison of a log with its journal: which of them has more events, and if all hosts fold the same events to the
-//! same state.
+//! Comparison of a log with its journal: says if the log or the journal has more events, and if all hosts fold the same events to
+//! the same state.
 
 use crate::journal::{
     Append, End, GroupStore, JournalCheck, JournalRow, check_rows, cursor, of_read, skew,
@@ -13,7 +13,7 @@ use crate::reader::Reader;
 pub struct Comparison {
     /// True if the journal has events that this host lacks.
     pub is_behind: bool,
-    /// Problem of this host's clock; absent if there is none.
+    /// Problem of this host's clock; absent if the clock is right.
     pub clock: Option<String>,
     /// True if other hosts fold the events by a newer version.
     pub is_older: bool,
@@ -22,8 +22,8 @@ pub struct Comparison {
 }
 
 impl Log {
-    /// Returns the time, by this host's clock, at which this host last read the journal. Later events of other hosts
-    /// are missing here. `None` if the log has no journal, or the time was not stored.
+    /// Returns the time, by this host's clock, at which this host last read the journal. This host may lack later events of other
+    /// hosts. Returns `None` if the log has no journal, or if the time was not stored.
     pub fn journal_read_at(&self) -> Option<Timestamp> {
         self.identity().journal.as_ref()?;
         let kept = cursor::read(self.storage().as_ref(), self.dir(), self.identity());
@@ -63,11 +63,11 @@ impl Log {
         }))
     }
 
-    /// Compares the journal of this log with this host, group by group, and, if asked, restores groups that were changed
-    /// or removed in the journal. Calls `progress` with the number of events compared, and the number of all.
+    /// Compares the journal of this log with this host, group by group. If asked, restores groups that were changed or removed in
+    /// the journal. Calls `progress` with the number of compared events, and the number of all events.
     ///
     /// # Errors
-    /// `Journal`: it does not answer, or the role may not change its tables; `Corrupt`, I/O.
+    /// `Journal`: the journal does not answer, or the role may not change its tables; `Corrupt`, I/O.
     pub fn check_journal(
         &self,
         stores: &dyn GroupStore,
@@ -77,12 +77,12 @@ impl Log {
         check_rows(stores, &self.reader()?, repair, progress)
     }
 
-    /// Compares the journal of this log with this host, group by group, as a slow background task. Calls `pace` with the
-    /// bytes of each page; `false` ends the comparison. `None` if the log has no journal, or the journal cannot be
-    /// compared. Differences are checked twice, because groups may be trimmed meanwhile.
+    /// Compares the journal of this log with this host, group by group, as a slow background task. Calls `pace` with the bytes of
+    /// each page; if it returns `false`, the comparison ends. Returns `None` if the log has no journal, or if the journal cannot
+    /// be compared. A difference is checked twice, because the journal may be trimmed during the comparison.
     ///
     /// # Errors
-    /// Like [`Log::check_journal`]; `Journal`: `pace` ended it.
+    /// Like [`Log::check_journal`]; `Journal`: `pace` ended the comparison.
     pub fn scrub_journal(
         &self,
         pace: &(dyn Fn(usize) -> bool + Sync),

@@ -1,10 +1,10 @@
 //! Conversion of a log into the other format, in place.
 //!
-//! The new log has a new id, the same groups, and one more event about the conversion. It is built in `archive/` and
-//! read back. Then its segments move into `events/` (their file extension differs), and its head into the free slot of
-//! `head` (its log id differs). The last step is `log.json`: before it the old log is in charge, after it the new one,
-//! whole in both cases. Then the original moves to `archive/<log id>/`, which is a log of its own. The next conversion
-//! cleans up after an interrupted one.
+//! The new log has a new id, the same groups, and one more event about the conversion. It is built in `archive/` and read back.
+//! Then its segments move into `events/` (their file extension differs), and its head into the free slot of `head` (its log id
+//! differs). The last step replaces `log.json`: before this step the old log is valid, after it the new log, whole in both cases.
+//! Then the original moves to `archive/<log id>/`, which is a log of its own. The next conversion cleans up after an interrupted
+//! conversion.
 
 use crate::copy::copy_groups;
 use crate::head::HeadFile;
@@ -47,7 +47,7 @@ impl Size {
 pub struct Conversion {
     /// The log before.
     pub from: Size,
-    /// The log now, with the event about the conversion.
+    /// The log after the conversion, including the event about the conversion.
     pub to: Size,
     /// Number of events copied.
     pub events: u64,
@@ -68,11 +68,11 @@ struct Origin<'a> {
 }
 
 impl Log {
-    /// Converts the log into a format, under its lock; `None` if the log has that format. Also cleans up after an
-    /// interrupted conversion. Open the log again afterwards; this handle still has the old log.
+    /// Converts the log into a format, under its lock; returns `None` if the log has that format already. Also cleans up after an
+    /// interrupted conversion. Open the log again afterwards, because this handle still has the old log.
     ///
     /// # Errors
-    /// `Locked`, `Corrupt`, I/O. The log is then the old one or the new one, whole.
+    /// `Locked`, `Corrupt`, I/O. The directory then holds either the whole old log or the whole new log.
     pub fn convert(&self, format: Format) -> Result<Option<Conversion>> {
         self.identity().check_alone()?;
         let exclusive = self.lock()?;
@@ -211,7 +211,7 @@ impl LogDir<'_> {
             storage.rename(&from.join(&name), &to.join(&name))?;
         }
         storage.sync_dir(&to)?;
-        // From here on only one slot holds the old log's last head.
+        // This overwrites one of the two slots that hold a head of the old log.
         HeadFile::open(
             self.storage.as_ref(),
             self.dir,
@@ -228,7 +228,7 @@ impl LogDir<'_> {
         self.storage.named().replace(&path, &new.encode())
     }
 
-    /// Overwrites the other slot too, so that no old handle can write to the old log.
+    /// Overwrites the other slot of the head file, so that no old handle can write to the old log.
     fn forget_old_head(&self, new: &Identity, head: &Head, generation: u64) -> Result<()> {
         self.write_head(new, head, generation + 1)
     }
@@ -275,7 +275,7 @@ impl LogDir<'_> {
                 touched.insert(to);
             }
         }
-        // Sync new names before the old ones are removed.
+        // Sync the new names before the old names are removed.
         for to in &touched {
             storage.sync_dir(to)?;
         }

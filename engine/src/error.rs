@@ -168,7 +168,7 @@ pub struct Rollback {
     pub known_seq: u64,
     /// Id of the last acknowledged event, if the witness has it.
     pub known_id: Option<String>,
-    /// Seq of the last event of the log now.
+    /// Seq of the last event that the log has.
     pub last_seq: u64,
     /// The file that proves the loss, relative to the log's directory.
     pub witness: String,
@@ -317,8 +317,8 @@ impl Error {
         matches!(self, Error::Io { source, .. } if is_not_permitted(source.kind()))
     }
 
-    /// Returns true for a failed sync, after which the content of the disk is unknown. A failed durable replacement
-    /// counts, unless the system says that nothing was written.
+    /// Returns true for a failed sync, after which the content of the disk is unknown. A failed durable replacement is such an
+    /// error, too, unless the system says that no byte was written.
     pub fn is_sync_error(&self) -> bool {
         match self {
             Error::Io { doing: "sync", .. } => true,
@@ -346,7 +346,7 @@ impl Error {
         self.journal_fault() == Some(JournalFault::Conflict)
     }
 
-    /// Returns a copy for another caller in the same group.
+    /// Returns a copy of the error for another caller in the same group.
     #[must_use]
     pub fn again(&self) -> Error {
         match self {

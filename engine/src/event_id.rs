@@ -18,7 +18,7 @@ pub struct EventId(u128);
 const RANDOM_MASK: u64 = (1 << 62) - 1;
 /// Mask of the random bits of a fresh id. The top bit is 0, so that there is room for later ids of the same microsecond.
 const FRESH_MASK: u64 = RANDOM_MASK >> 1;
-/// Maximum random step between two ids of one microsecond. Large enough that the next id cannot be guessed; small
+/// Maximum random step between two ids of one microsecond. It is large enough that the next id cannot be guessed, and small
 /// enough that one microsecond has room for half a billion ids.
 const STEP_MASK: u64 = (1 << 32) - 1;
 
@@ -120,7 +120,7 @@ pub trait IdSource: Send + Sync + std::fmt::Debug {
     /// Returns 64 random bits.
     ///
     /// # Errors
-    /// `Random`: the source has none. No id, token or name is made then.
+    /// `Random`: the source has no random bits. Then no id, token or name is created.
     fn random(&self) -> Result<u64>;
 }
 

@@ -1,8 +1,8 @@
 //! The durable head: the end of the durable log, in one file of two alternating slots.
 //!
-//! Invariants: a slot is written whole, after the bytes up to its end were synced. The newest valid slot counts; the other slot
-//! holds the head before. While the machine runs, the head is never before the acknowledged end. After a power loss it may be,
-//! because the file is synced only at rotation, before a tail is cut, and at a clean close.
+//! Invariants: a slot is written whole, after the bytes up to its end were synced. The newest valid slot is the head; the other
+//! slot holds the head before. While the machine runs, the head is never before the acknowledged end. After a power loss the head
+//! may be too early, because the file is synced only at rotation, before a tail is cut, and at a clean close.
 
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
@@ -43,7 +43,7 @@ pub struct Head {
     pub rotating: bool,
     /// True if a tail is being moved to quarantine: a file there may lack its event.
     pub quarantining: bool,
-    /// True if a repair cut the log here: the next writer removes the bytes after it and records the event.
+    /// True if a repair cut the log at this head. The next writer removes the later bytes and records the event.
     pub cutting: bool,
 }
 
@@ -125,7 +125,7 @@ impl Head {
         slot
     }
 
-    /// Returns the bytes of a head file with this head alone.
+    /// Returns the bytes of a head file in which only one slot is used, by this head.
     #[doc(hidden)]
     pub fn file(&self, log: LogId) -> Vec<u8> {
         let mut bytes = vec![0; 2 * SLOT_BYTES];

@@ -187,7 +187,7 @@ impl Identity {
     /// `UnsupportedFormat` for a newer version, `Corrupt` for anything that `encode` does not write.
     pub fn decode(path: &Path, bytes: &[u8]) -> Result<Identity> {
         let corrupt = |why: &str| Error::corrupt(path, 0, None, why);
-        // Check the version first: a newer one may have other fields.
+        // Check the version first, because a newer version may have other fields.
         #[derive(Deserialize)]
         struct Version {
             version: u32,

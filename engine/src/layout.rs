@@ -14,7 +14,7 @@ pub const EVENTS_DIR: &str = "events";
 pub const DIGESTS_FILE: &str = "digests";
 /// File with the position up to which this host has read the log's journal, if there is a journal.
 pub const JOURNAL_FILE: &str = "journal";
-/// The id of the event by which this host takes the log off its journal.
+/// File with the ids of the events by which this host tried to take the log off its journal.
 pub(crate) const LEAVING_FILE: &str = "leaving";
 /// Directory of bytes that were cut off because a crash left them incomplete.
 pub const QUARANTINE_DIR: &str = "quarantine";

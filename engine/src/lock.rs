@@ -20,10 +20,10 @@ pub struct LogLock {
     file: Box<dyn HeldLock>,
 }
 
-/// Locks the log in `dir`, waiting at most `deadline` for both parts.
+/// Locks the log in `dir`, waiting at most `deadline` for both parts of the lock.
 ///
-/// Then checks that file and directory are still those of the path: the directory may have been replaced while
-/// waiting.
+/// Then checks that the paths still lead to the locked file and directory, because the directory may have been replaced during
+/// the wait.
 ///
 /// # Errors
 /// `Locked` with the holder, or I/O.
@@ -80,7 +80,7 @@ impl LogLock {
         let _ = self.file.write(&witness.encode(), false);
     }
 
-    /// Replaces a witness that may be later, durably, so that the old one never reappears.
+    /// Replaces the witness by one that may be earlier. The write is durable, so that the later witness never reappears.
     ///
     /// # Errors
     /// I/O.
@@ -106,7 +106,7 @@ impl LogLock {
     }
 }
 
-/// Returns true if `held` is a lock on the file that `path` names now.
+/// Returns true if `held` is a lock on the file that `path` names at present.
 fn is_at(storage: &dyn Storage, path: &Path, held: &dyn HeldLock) -> Result<bool> {
     let there = storage.look(path).map_err(Error::io("stat", path))?;
     Ok(there.is_some_and(|stat| stat.identity == held.identity()))

@@ -34,7 +34,7 @@ pub struct NewLog {
 }
 
 impl NewLog {
-    /// Describes a log of that name, in the format `jsonl`.
+    /// Describes a log with this name, in the format `jsonl`.
     pub fn new(name: impl Into<String>) -> NewLog {
         NewLog {
             name: name.into(),
@@ -216,8 +216,8 @@ impl Log {
         Log { options, ..self }
     }
 
-    /// Returns true if the log's lock file still is the one with this identity ([`LockedLog::lock_identity`]). If so,
-    /// no writer has replaced the log by another one. Costs one `stat`.
+    /// Returns true if the log's lock file still has this identity ([`LockedLog::lock_identity`]). Then no writer has replaced
+    /// the log. Costs one `stat`.
     pub fn is_locked_by(&self, lock: (u64, u64)) -> bool {
         let there = self.storage.look(&self.dir.join(LOCK_FILE));
         matches!(there, Ok(Some(found)) if found.identity == lock)
@@ -256,7 +256,7 @@ impl Log {
         self.lock_for(self.options.lock_deadline)
     }
 
-    /// Returns the implementation that opens that journal.
+    /// Returns the implementation that opens the given journal.
     pub(crate) fn journals(&self, journal: &JournalIdentity) -> Result<Arc<dyn Journals>> {
         let journals = self.options.journals.clone();
         journals.ok_or_else(|| unknown_journal(journal))
@@ -480,7 +480,7 @@ impl LockedLog {
         Ok(unnamed.len())
     }
 
-    /// Sets the witness to the end of the log that replaces this one.
+    /// Sets the witness to the end of the log that replaces this log.
     pub(crate) fn replace_witness(&self, identity: &Identity, head: &Head) -> Result<()> {
         let witness = Witness::of_head(identity, head);
         witness.map_or(Ok(()), |witness| self.core.lock.replace_witness(&witness))
@@ -490,7 +490,7 @@ impl LockedLog {
         self.core.lock
     }
 
-    /// Fails if the lock was lost. Call it right before another log replaces this one.
+    /// Fails if the lock was lost. Call it right before another log replaces this log.
     pub(crate) fn check_lock(&self) -> Result<()> {
         self.core.lock.check(self.core.storage.as_ref(), false)
     }

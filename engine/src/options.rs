@@ -13,8 +13,8 @@ pub struct LogOptions {
     pub clock: Arc<dyn Clock>,
     /// Source of random bits for ids.
     pub ids: Arc<dyn IdSource>,
-    /// Names of the refs: a new log declares them, an opened one must have them. Default: the names of a log that
-    /// declares none.
+    /// Names of the refs. A new log declares these names, and an opened log must have them. Default: the names of a log that
+    /// declares no refs.
     pub refs: RefNames,
     /// Longest wait for the lock. Default 10 s.
     pub lock_deadline: Duration,
@@ -27,7 +27,7 @@ pub struct LogOptions {
     /// Number of groups after which a writer prepares zeros and digests in advance. Default [`crate::limits::AHEAD_FROM_GROUP`],
     /// so that a writer of a few groups does not.
     pub ahead_from_group: u64,
-    /// Version of this host's folds; all hosts of a log must use the same one. Default 0: not checked.
+    /// Version of this host's folds. All hosts of a log must use the same version. Default 0: not checked.
     pub fold_version: u32,
     /// Id of this start of the machine: on Linux `/proc/sys/kernel/random/boot_id`. Unsynced writes from before the
     /// last start may be lost. Default none: not checked.

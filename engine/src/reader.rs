@@ -182,7 +182,7 @@ impl Reader {
         }
     }
 
-    /// Returns the event at a place with its CRC; `None` if no valid frame of that length is there.
+    /// Returns the event at a place with its CRC; `None` if the place has no valid frame of its length.
     pub fn frame_at(&self, place: Place) -> Result<Option<(Event<'static>, u32)>> {
         let head = self.head();
         let past_head = place.segment > head.segment
@@ -429,7 +429,7 @@ impl Reader {
         Ok(names)
     }
 
-    /// Returns the names of all segments in order, including those after the head.
+    /// Returns the names of all segments in order, including segments after the head.
     pub(crate) fn every_segment(&self) -> Result<Vec<String>> {
         let (inner, format) = (&self.inner, self.inner.identity.format);
         let names = SegmentName::list(inner.storage.as_ref(), &inner.dir, format)?;

@@ -49,9 +49,9 @@ pub enum ReceiptStatus {
 }
 
 impl Log {
-    /// Compares a receipt with the log, and the earlier segments with the chain of digests. Needs no lock and changes
-    /// nothing. Hashes the covered bytes of the receipt's segment, and the earlier segments that were changed or not
-    /// hashed yet. The head does not matter: it may be too early after a power loss.
+    /// Compares a receipt with the log, and the earlier segments with the chain of digests. Needs no lock and changes nothing.
+    /// Hashes the covered bytes of the receipt's segment, and the earlier segments that were changed or not hashed yet. Does not
+    /// use the head, which may be too early after a power loss.
     pub fn check_receipt(&self, receipt: &Receipt) -> Result<ReceiptStatus> {
         let status = self.check_receipt_segment(receipt)?;
         if status != ReceiptStatus::Holds {

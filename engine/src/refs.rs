@@ -13,10 +13,10 @@ use std::sync::Arc;
 pub const REFS_MAX: usize = 6;
 /// Largest length of a ref's name, in bytes.
 pub const REF_NAME_BYTES_MAX: usize = 64;
-/// Number of places for refs: the declared ones, then the key.
+/// Number of places for refs: the declared refs, then the key.
 const PLACES: usize = REFS_MAX + 1;
 
-/// The names in a log whose `log.json` declares none, as in all logs of format version 1 and 2.
+/// The names of the refs in a log whose `log.json` declares no refs, as in all logs of format version 1 and 2.
 const UNDECLARED: [&str; REFS_MAX] = [
     "trace_id",
     "task_id",
@@ -90,7 +90,7 @@ impl Ref {
 
 /// The names of a log's refs, in the order in which events store them. Cheap to clone.
 ///
-/// The default value has the names of a log that declares none, which are those of teamlog's own logs.
+/// The default value has the names of a log that declares no refs: the names of teamlog's own logs.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct RefNames(Option<Arc<[Declared]>>);
 
@@ -157,7 +157,7 @@ impl RefNames {
         }
     }
 
-    /// Returns the ref of that name.
+    /// Returns the ref with this name.
     pub fn find(&self, name: &str) -> Option<Ref> {
         Ref::ALL
             .into_iter()
@@ -214,7 +214,7 @@ impl std::fmt::Display for RefNames {
 pub struct Refs<'a> {
     /// Values, by [`Ref::index`].
     pub names: [Option<Cow<'a, str>>; PLACES],
-    /// The event that caused this one.
+    /// The event that caused this event.
     pub cause: Option<EventId>,
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn written<'a>(identity: &Identity, bytes: &'a [u8], header: usize) -
     bytes.get(..end).unwrap_or(bytes)
 }
 
-/// A segment's name, parsed. Ordered as the segments are.
+/// The parsed name of a segment. Names are ordered like the segments.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentName {
     /// `YYYY-MM-DD`, the UTC day of its events.

@@ -14,7 +14,7 @@ pub struct LastEvent {
 }
 
 impl LastEvent {
-    /// Returns `event` as the last one.
+    /// Returns `event` as the last event.
     pub fn from_event(event: &Event<'_>) -> LastEvent {
         LastEvent {
             seq: event.seq,

@@ -61,8 +61,7 @@ impl Log {
     }
 }
 
-/// Verifies the part of a log that a backup holds: these segments, up to that head. Ignores other files and later
-/// bytes.
+/// Verifies the part of a log that a backup holds: the given segments, up to the given head. Ignores other files and later bytes.
 pub(crate) fn verify_kept(log: &Log, head: &Head, names: &[String]) -> Result<Report> {
     let mut check = Check::new(log, Some(head.end));
     check.segments(Some(head), names, &mut |_| {})?;
@@ -194,7 +193,7 @@ impl Check<'_> {
         );
     }
 
-    /// Reads the head and the names of the segments consistently, although a writer may rotate meanwhile.
+    /// Reads the head and the names of the segments, and repeats that if a writer rotated in between.
     fn look(&mut self) -> Result<(Slots, Vec<String>)> {
         let mut looks = 0;
         let (slots, listed) = loop {
@@ -233,7 +232,7 @@ impl Check<'_> {
         names.iter().map(|name| name.file(self.format())).collect()
     }
 
-    /// Returns the bytes of these files, which may be more than the valid bytes of the last one.
+    /// Returns the bytes of these files. The last file may have more bytes than valid bytes.
     fn bytes_of(&self, names: &[String]) -> Result<u64> {
         let mut total = 0;
         for name in names {
@@ -577,7 +576,7 @@ impl Check<'_> {
     }
 }
 
-/// Returns true if the head's segment is the last one, or a rotation has just started the next one.
+/// Returns true if the head's segment is the last segment, or if a rotation has just started the next segment.
 fn ends_with(names: &[String], head: &Head) -> bool {
     let here = match head.segment {
         0 => 0,

@@ -12,7 +12,7 @@ use std::time::Instant;
 const POLL: Duration = Duration::from_millis(20);
 /// Interval for reading the files if there are notifications: a layered file system may replace a file without notifying.
 const RECHECK: Duration = Duration::from_secs(5);
-/// Size limit for both files.
+/// Size limit for the head file and for `log.json`.
 const BYTES_MAX: u64 = 64 << 10;
 
 /// The contents of the head and the identity; `None` for a missing file.
@@ -45,8 +45,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Waits until the head may have moved since the last call (or since the watch was made), at most `timeout`; `None`
-    /// waits for ever. Returns true if the head may have moved.
+    /// Waits at most `timeout` until the head may have moved after the last call (or after the watch was created); `None` waits
+    /// for ever. Returns true if the head may have moved.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
         let started = Instant::now();
         loop {

@@ -34,7 +34,7 @@ macro_rules! words {
                     $($type::$variant => $name,)*
                 }
             }
-            /// Returns the variant of exactly that name or alias.
+            /// Returns the variant with exactly this name or alias.
             pub fn from_name(name: &str) -> Option<$type> {
                 match name {
                     $($name $(| $other)* => Some($type::$variant),)*
@@ -45,7 +45,7 @@ macro_rules! words {
             pub fn rule() -> String {
                 format!("must be one of {}", $type::ALL.map($type::name).join(", "))
             }
-            /// Returns the variant of that name, in any case.
+            /// Returns the variant with this name, in any case.
             pub fn from_any_case(name: &str) -> Option<$type> {
                 $type::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(name))
             }

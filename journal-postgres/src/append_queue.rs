@@ -117,7 +117,7 @@ impl AppendQueue {
         let own = outcomes.next();
         for one in waiting.iter().skip(1) {
             let outcome = outcomes.next().unwrap_or_else(unanswered);
-            // The waiting caller is still there, because it waits for nothing else.
+            // The waiting caller is still there, because it waits only for this message.
             let _ = one.told.send(Reply::Outcome(outcome));
         }
         own.unwrap_or_else(unanswered)

@@ -44,7 +44,7 @@ pub(crate) struct Server {
 const CONNECT: Duration = Duration::from_millis(1_500);
 
 impl Server {
-    /// Returns connection settings for any server, read-only or not; the first query shows if the server takes writes.
+    /// Returns connection settings for any server. The first query shows if the server takes writes.
     pub fn client_of_any(&self) -> tokio_postgres::Config {
         let mut client = self.client.clone();
         client.target_session_attrs(TargetSessionAttrs::Any);
@@ -282,8 +282,8 @@ fn check_options(url: &str) -> Result<(), ConfigError> {
     }
 }
 
-/// Returns the used part of a configuration. Every connection must be to a server that takes writes, even without the option for
-/// that.
+/// Returns the part of a configuration that the journal uses. Every connection must be to a server that takes writes, even if the
+/// option for that is missing.
 fn what_is_used(
     config: &tokio_postgres::Config,
     user: &str,

@@ -70,7 +70,7 @@ pub fn shown(row: &Row, durability: Durability) -> Result<Result<ServerState, St
     }))
 }
 
-/// Returns the reason why tables of this version cannot be used; `None` if they can.
+/// Returns the reason why tables of this version cannot be used; `None` if they can be used.
 fn other_tables(tables: i32, min_reader: i32) -> Option<String> {
     if min_reader > schema::SCHEMA {
         return Some(format!(

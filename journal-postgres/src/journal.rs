@@ -273,7 +273,7 @@ impl Appending<'_> {
         (outcomes, lost.is_some())
     }
 
-    /// Returns the reason why a group was not inserted, or that the group was already there.
+    /// Returns the reason why a group was not inserted, or [`Outcome::Appended`] if the group was already there.
     fn stands(&mut self, group: &Append<'_>) -> Result<Outcome, CallError> {
         let outcome = stands(self.connection, group, self.by)?;
         match outcome {
@@ -287,7 +287,7 @@ impl Appending<'_> {
     }
 }
 
-/// Inserts the groups in one commit, and returns the inserted ones.
+/// Inserts the groups in one commit, and returns the inserted groups.
 fn taken(
     connection: &Connection,
     groups: &[Append<'_>],

@@ -198,7 +198,7 @@ pub const TURN: &str = "
 select $1::text, $2::int8 where current_setting('teamlog.session', true) = $10
   and teamlog_turn($1::text::uuid, $2::int8, $3, $4, $5, $6::text::uuid, $7, $8, $9, $11)";
 
-/// Sets the fold version for all hosts, if it is higher than the current one.
+/// Sets the fold version for all hosts, if it is higher than the current version.
 pub const RAISE_FOLD_VERSION: &str = "select teamlog_raise_fold_version($1::text::uuid, $2)";
 
 /// Stores the bytes of an artifact.
@@ -243,7 +243,7 @@ select first_seq, last_seq, prev, chain, bytes from (
     where log = $1::text::uuid and first_seq >= $2 order by first_seq limit 1024) page) sized
 where before < $3 order by first_seq";
 
-/// Writes a group to its place, replacing any row there.
+/// Writes a group to its place, and replaces any row there.
 pub const RESTORE: &str = "
 insert into teamlog_group as g (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
 values ($1::text::uuid, $2, $3, $4, $5, $6::text::uuid, $7, $8)

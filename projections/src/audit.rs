@@ -190,7 +190,7 @@ impl Pass<'_> {
         let Some(known) = known else {
             return Ok(());
         };
-        // The index has the first ack, which is this event or an earlier one.
+        // The index has the first ack, which is this event or an earlier event.
         let noted = known.acked.is_some_and(|first| first <= seq);
         self.audit.acks.expect(noted, || {
             let says = match known.acked {

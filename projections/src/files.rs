@@ -96,7 +96,7 @@ pub(crate) enum Compared {
 /// Receives a piece of a text. Returns true if it wants more pieces.
 pub(crate) type Take<'a> = &'a mut dyn FnMut(&[u8]) -> Result<bool>;
 
-/// Passes the text that `add` appends for each item to `take`, in pieces, while `take` wants more.
+/// Passes the text that `add` appends for each item to `take`, in pieces, until `take` returns false.
 pub(crate) fn in_pieces<T>(
     items: impl Iterator<Item = Result<T>>,
     take: Take<'_>,
@@ -270,7 +270,7 @@ impl Home {
         let renamed = self.storage.rename(from, to);
         renamed.map_err(failed("rename", from))
     }
-    /// Returns the names in a directory; none if it is missing.
+    /// Returns the names in a directory; no names if the directory is missing.
     pub fn names(&self, dir: &str) -> Result<Vec<String>> {
         let dir = self.path(dir);
         match self.storage.list(&dir) {

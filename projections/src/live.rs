@@ -71,9 +71,9 @@ impl Live {
         self.last().map(|anchor| anchor.id.created_at())
     }
 
-    /// Returns the time up to which leases are expired. With several hosts, this host's clock may be ahead of the
-    /// holder's by twice the allowed difference from the journal's clock; the margin makes a lease last at least as
-    /// long as its holder assumes.
+    /// Returns the time up to which leases are expired. If a log has several hosts, this host's clock may be ahead of the
+    /// holder's clock by twice the allowed difference from the journal's clock. The margin makes a lease last at least as long as
+    /// its holder assumes.
     pub fn leases_over_by(&self, now: Timestamp) -> Timestamp {
         now.plus_micros(-self.lease_margin())
     }
@@ -97,7 +97,7 @@ impl Live {
             .or_else(|| self.state.overlay.store().covered())
     }
 
-    /// Returns the number of events folded in memory, after those of the derived store.
+    /// Returns the number of events folded in memory, after the events of the derived store.
     pub fn folded_events(&self) -> usize {
         self.state.tail.places.len()
     }
@@ -107,8 +107,8 @@ impl Live {
         self.spilled
     }
 
-    /// Returns true if this state is at the reader's head: same log, same last event. A log restored from a copy may
-    /// have another event with that seq.
+    /// Returns true if this state is at the reader's head: same log, same last event. The ids of the last events must be equal,
+    /// because a log restored from a copy may have another event with the same seq.
     pub fn is_at_head(&self, reader: &Reader) -> bool {
         let head = reader.head();
         self.log.identity().log == reader.identity().log

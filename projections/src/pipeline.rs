@@ -23,7 +23,7 @@ use teamlog_engine::internals::codec::Frame;
 use teamlog_engine::internals::derived::{Anchor, Change, Changes, Delta, Overlay, Store, Table};
 use teamlog_engine::internals::reader::{Chain, LocatedFrame, SPAN_BYTES, Span};
 
-/// Bytes of log per run; the tables then take about twice as much memory.
+/// Bytes of log per run. The tables of a run take about twice as much memory.
 const RUN_BYTES: u64 = 32 << 20;
 
 /// Largest number of events that one thread folds, and of changes that one thread sorts, without starting other threads.
@@ -86,7 +86,7 @@ impl Batch {
             facts,
         })
     }
-    /// Returns the events with their facts; foreign events have none.
+    /// Returns the events with their facts; a foreign event has no fact.
     pub fn events(&self) -> impl Iterator<Item = (&Event<'static>, Option<&Fact>)> {
         self.located
             .iter()
@@ -352,7 +352,7 @@ fn joined<T>(handle: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
 enum Hands<'a, 'step> {
     /// One thread per step, with the channels that return their tables.
     Workers(Vec<Sender<Order>>, Vec<Sender<Table>>),
-    /// This thread, one step after the other.
+    /// This thread, which does one step after the other.
     Own(&'a mut [Step<'step>], Vec<Table>),
 }
 
@@ -507,8 +507,7 @@ impl<'a, 'step> Sequencer<'a, 'step> {
     }
 }
 
-/// Returns the changes of each table in order; large tables are sorted on threads of their own, if those can be
-/// started.
+/// Returns the changes of each table in order. Large tables are sorted on other threads, if these can be started.
 fn sorted(tables: &[Table]) -> Vec<Vec<Change<'_>>> {
     thread::scope(|scope| {
         let sorting: Vec<_> = tables

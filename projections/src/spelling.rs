@@ -9,7 +9,7 @@ pub fn distance(known: &str, typed: &str) -> usize {
     strsim::levenshtein(known, &typed)
 }
 
-/// Returns the most similar known name and its distance; case, `_` and `-` do not count.
+/// Returns the most similar known name and its distance. Ignores case, `_` and `-`.
 pub fn nearest<'a>(
     typed: &str,
     known: impl IntoIterator<Item = &'a str>,

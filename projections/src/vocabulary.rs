@@ -1,7 +1,7 @@
 //! Every reserved kind of event, in one table.
 //!
-//! The table has been complete since the first release, so that no log has a foreign event of a kind that a later
-//! version defines: `append` refuses these names, and names the command that records them.
+//! The table has been complete since the first release, so that no log has a foreign event of a kind that a later version
+//! defines. `append` refuses these names, and names the command that records them.
 
 use crate::common::*;
 pub use crate::event::Kind;

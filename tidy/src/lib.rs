@@ -163,7 +163,7 @@ fn reexports<'a>(own: &[&'a File], modules: &BTreeSet<&'a str>) -> BTreeMap<&'a 
     found
 }
 
-/// Returns a path from a module back to itself, if there is one.
+/// Returns a path of imports from a module back to itself, if there is one.
 pub fn circle(imports: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
     imports.keys().find_map(|start| {
         let mut ways = vec![vec![start.clone()]];

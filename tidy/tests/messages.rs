@@ -29,7 +29,7 @@ enum Shape {
     Rule(&'static str, usize, usize),
     /// `Error::journal(JournalFault::X, message)`.
     Fault,
-    /// `cannot {doing} {what}: {system error}`.
+    /// The form `cannot {doing} {what}: {system error}`.
     Io,
 }
 
@@ -58,7 +58,7 @@ const CALLS: &[(&str, Shape)] = &[
     ("busy", Shape::Fixed("busy", 0)),
 ];
 
-/// Methods that give an error its hint.
+/// Methods that add a hint to an error.
 const HINTS: &[&str] = &["hint", "hinting", "or_hint", "and_hint"];
 
 /// Messages by code, each with the files that create it.
@@ -260,7 +260,7 @@ fn arguments(tokens: &[Token], open: usize) -> Vec<&[Token]> {
     found
 }
 
-/// Returns the texts that an argument can have. A variable is looked up in the lines above the call.
+/// Returns the texts that an argument can have. A variable is looked up in the tokens before the call.
 fn templates(argument: &[Token], tokens: &[Token], call: usize) -> Vec<String> {
     if let [Token::Name(variable)] = argument {
         let first = call.saturating_sub(ABOVE);

@@ -278,7 +278,7 @@ fn oblique_comments_are_found() {
             "/// Returns the rows.\n/// Then nobody\n/// reads.",
             "2 Person nobody",
         ),
-        // The construction begins on one line and ends on the next one.
+        // The second construction begins on one line and ends on the next line.
         (
             "/// Reads the file and what\n/// is in it.",
             "1 Clause what is",

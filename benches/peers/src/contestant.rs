@@ -57,7 +57,7 @@ pub const DURABLE: &[Contestant] = &[
     GroupPrewritten,
 ];
 
-/// Contestants with appends that wait for nothing.
+/// Contestants whose appends do not wait for the disk.
 pub const BUFFERED: &[Contestant] = &[
     Engine(JSONL),
     Engine(BINARY),
@@ -98,11 +98,11 @@ pub trait Sink: Sync {
 /// Depth of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// Returns every record; for teamlog checks the checksum and reads the envelope.
+    /// Returns every record. For teamlog, this checks the checksum and reads the envelope.
     Records,
-    /// Reads every field; for teamlog also checks order and groups.
+    /// Reads every field. For teamlog, this also checks order and groups.
     Fields,
-    /// Also reads the payload into its type.
+    /// Reads every field, and the payload into its type.
     Typed,
 }
 

@@ -58,7 +58,7 @@ const STORIES: u64 = BLOCK / STORY;
 /// Order of a story's events in a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lie {
-    /// Directly after each other.
+    /// The events of a story follow directly after each other.
     Adjacent,
     /// Among the events of other stories, 50 events apart.
     Spread,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use teamlog_benches::events::STORY;
 use teamlog_benches::rounds::{timed, turns};
 
-/// Directories of the histories of [`LONG`]; empty if no section needs one.
+/// Directories of the histories of [`LONG`]; empty if no section needs a history.
 pub struct Kept(pub Vec<PathBuf>);
 
 impl Kept {

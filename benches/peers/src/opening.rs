@@ -83,7 +83,7 @@ fn drop_caches() -> bool {
     synced.is_ok() && dropped.is_ok() && program.is_ok()
 }
 
-/// Prints both tables: warm and cold.
+/// Prints two tables: with warm caches and with cold caches.
 pub fn section(kept: &Kept, options: &Options) {
     if options.begins(WARM) {
         table(kept, options.rounds() * 2 + 1, false, options);

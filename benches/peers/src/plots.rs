@@ -38,7 +38,7 @@ const COLOURS: [(&str, RGBColor); 2] = [
 /// Figures by plot, format and number of events.
 type Figures = BTreeMap<(String, String, u64), f64>;
 
-/// Measures these sizes, and draws all known figures.
+/// Measures histories of these sizes, and draws all known figures.
 pub fn run(sizes: &[u64], options: &Options) {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/performance");
     let csv = dir.join("cost.csv");

@@ -1,5 +1,5 @@
-//! `backup.json`: the content of a backup. One line of JSON with its own CRC, replaced whole. Files that it does not
-//! name do not belong to the backup.
+//! `backup.json`: the content of a backup. The file is one line of JSON with its own CRC, and is replaced whole. A file that it
+//! does not name does not belong to the backup.
 
 use super::DATA_DIRS;
 use crate::json;
@@ -66,7 +66,7 @@ struct Stored<'a> {
 }
 
 impl Manifest {
-    /// Returns the receipt of the last event, which holds for the log too. `None` for an empty log.
+    /// Returns the receipt of the last event; `None` for an empty log. The receipt is valid for the log, too.
     pub fn receipt(&self) -> Option<Receipt> {
         let last = self.segments.last()?;
         Some(Receipt {

@@ -1,9 +1,9 @@
 //! Backups: a consistent prefix of a log, and its files of data, in a directory outside the data root.
 //!
-//! `backup.json` names the content: each segment with its length and BLAKE3. Files only grow after the named bytes, and
-//! the manifest is replaced last, so an interrupted run leaves the previous backup. The bytes of a segment are those of
-//! the log: receipts of the log hold for its backup. If a conversion or salvage replaced the log, each log has its own
-//! backup: the manifest of the older one is in that log's directory.
+//! `backup.json` names the content: each segment with its length and BLAKE3. Files only grow after the named bytes, and the
+//! manifest is replaced last, so an interrupted run leaves the previous backup valid. A segment of the backup has the bytes of
+//! the log's segment, so receipts of the log hold for its backup. If a conversion or salvage replaced the log, the old log and
+//! the new log each have a backup. The manifest of the old log's backup is in the directory of that log.
 
 mod manifest;
 mod restore;
@@ -112,8 +112,8 @@ impl Backup {
         Reader::new(&self.storage, dir, self.identity(), head)
     }
 
-    /// Checks every byte: the log as [`Log::verify`] does, every digest of the manifest, every file beside the log.
-    /// Changes nothing.
+    /// Checks every byte: the log as [`Log::verify`] does, every digest of the manifest, and every file beside the log. Changes
+    /// nothing.
     ///
     /// # Errors
     /// I/O. Damage is reported, not an error.

@@ -17,7 +17,7 @@ const DATA_DEPTH: usize = 16;
 pub struct BackupReport {
     /// The new content of the backup.
     pub manifest: Manifest,
-    /// Seq of the last event of the previous backup of this log; absent if there was none.
+    /// Seq of the last event of the previous backup of this log; absent if there was no previous backup.
     pub before: Option<u64>,
     /// Number of segments with copied bytes.
     pub segments_copied: u64,
@@ -176,7 +176,7 @@ impl Run<'_> {
 
     fn segments(&self, before: Option<&Manifest>, kept: &mut BackupReport) -> Result<()> {
         let head = self.reader.head();
-        // The backup of an empty log has no segments, even if the first one already exists.
+        // The backup of an empty log has no segments, even if the log already has its first segment.
         let names = match head.last_seq {
             0 => Vec::new(),
             _ => self.reader.segments()?,
@@ -307,7 +307,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Copies a file under the digest of the copied bytes, because the file may change meanwhile.
+    /// Copies a file under the digest of the copied bytes. The digest is computed during the copy, because the file may change.
     fn copy_file(&self, from: &Path, length: u64) -> Result<String> {
         let source = self.reader.storage().named().open(from, OpenMode::Read)?;
         let files = self.dir.join(FILES_DIR);

@@ -35,7 +35,7 @@ pub(super) struct Digests<'a> {
 }
 
 impl<'a> Digests<'a> {
-    /// Reads the file. A missing or unreadable file counts as an empty one.
+    /// Reads the file. A missing or unreadable file counts as an empty file.
     pub fn load(storage: &'a dyn Storage, dir: &Path) -> Digests<'a> {
         let path = dir.join(DIGESTS_FILE);
         let known = storage.read(&path, BYTES_MAX).ok();

@@ -26,7 +26,7 @@ pub struct Predecessor {
 }
 
 impl Predecessor {
-    /// Returns the description of a segment with these bytes.
+    /// Returns the description of a segment with the given bytes.
     pub(crate) fn for_segment(name: &str, bytes: &[u8]) -> Predecessor {
         Predecessor {
             name: name.to_owned(),

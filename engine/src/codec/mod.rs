@@ -44,7 +44,7 @@ impl<'a> From<&'a Identity> for Encoding<'a> {
     }
 }
 
-/// An event's place in its group: event `index` of `len`, both from the frame.
+/// An event's place in its group: event `index` of `len`. The frame of the event stores both numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupPart {
     /// 0-based.
@@ -60,7 +60,7 @@ pub struct Frame<'a> {
     pub event: Event<'a>,
     /// The event's part in its group.
     pub group: GroupPart,
-    /// Bytes from the frame's start to the next one's.
+    /// Number of bytes from the frame's start to the start of the next frame.
     pub len: usize,
     /// The CRC-32 that the frame carries (and which was checked).
     pub crc: u32,
@@ -75,11 +75,11 @@ pub struct Envelope<'a> {
     pub id: crate::event_id::EventId,
     /// The kind as stored.
     pub kind: &'a str,
-    /// The payload as stored, not checked: it may not be UTF-8.
+    /// The payload as stored. It is not checked, and may not be UTF-8.
     pub payload: &'a [u8],
     /// The event's part in its group.
     pub group: GroupPart,
-    /// Bytes from the frame's start to the next one's.
+    /// Number of bytes from the frame's start to the start of the next frame.
     pub len: usize,
 }
 
@@ -100,10 +100,10 @@ pub enum FrameError {
 /// The group part of an event that is alone in its group.
 const ALONE: GroupPart = GroupPart { index: 0, len: 1 };
 
-/// Appends the frames of one group to `out`; they are one write. Returns the length of each frame.
+/// Appends the frames of one group to `out`, to be written in one piece. Returns the length of each frame.
 ///
-/// The events' kinds, actors and refs must be identifiers within the limits, their payloads canonical JSON within the
-/// limits, and their `created_at` the time of their ids: [`decode`] refuses anything else.
+/// The events' kinds, actors and refs must be identifiers within the limits, their payloads canonical JSON within the limits, and
+/// their `created_at` the time of their ids: [`decode`] refuses anything else.
 pub fn encode_group<'e>(
     encoding: impl Into<Encoding<'e>>,
     events: &[Event<'_>],
@@ -182,10 +182,10 @@ fn complete(format: Format, out: &mut Vec<u8>, start: usize, part: GroupPart) {
     }
 }
 
-/// Decodes the frame at the start of `bytes`, with every check: CRC, field order, types, limits, id against
-/// `created_at`. The CRC is the only check of the inside of the payload.
+/// Decodes the frame at the start of `bytes`, with every check: CRC, field order, types, limits, and the id against `created_at`.
+/// Only the CRC checks the inside of the payload.
 ///
-/// Never takes a part of a payload for a frame, so a search after damage must use this function.
+/// A part of a payload is never accepted as a frame. So a search after damage must use this function.
 pub fn decode<'a, 'e>(
     encoding: impl Into<Encoding<'e>>,
     bytes: &'a [u8],
@@ -259,19 +259,19 @@ pub(crate) fn readable<'a>(
     })
 }
 
-/// Appends the event as `replay --json` and `export` show it: one line of JSON without framing and newline, equal for
-/// both formats.
+/// Appends the event in the form of `replay --json` and `export`: one line of JSON without framing and newline, equal for both
+/// formats.
 pub fn public_json(event: &Event<'_>, out: &mut Vec<u8>) {
     public_json_of(&UNDECLARED_NAMES, event, out);
 }
 
-/// Appends the public form of an event of a log that declares these refs: see [`public_json`].
+/// Appends the public form of an event of a log that declares the refs `names`: see [`public_json`].
 pub fn public_json_of(names: &RefNames, event: &Event<'_>, out: &mut Vec<u8>) {
     jsonl::write_body(names, event, out);
     out.push(b'}');
 }
 
-/// Returns the number of bytes that [`public_json`] appends, which the limits of events and groups count.
+/// Returns the number of bytes that [`public_json`] appends. The limits of events and groups count these bytes.
 pub fn canonical_len(event: &Event<'_>) -> usize {
     canonical_len_of(&UNDECLARED_NAMES, event)
 }

@@ -17,7 +17,7 @@ pub fn parse_public_json(line: &str) -> Result<Event<'static>, String> {
     parse_public_json_of(&UNDECLARED_NAMES, line)
 }
 
-/// Reads the output of [`super::public_json_of`] for a log that declares these refs.
+/// Reads the output of [`super::public_json_of`] for a log that declares the refs `names`.
 ///
 /// # Errors
 /// Names the field, its value and the rule.
@@ -29,7 +29,7 @@ pub fn parse_public_json_of(names: &RefNames, line: &str) -> Result<Event<'stati
     fields.finish()
 }
 
-/// Calls `visit` with the name and the value, both canonical texts, of each member of the object `text`.
+/// Calls `visit` for each member of the object `text`, with the canonical texts of its name and value.
 fn each_member<'a>(
     text: &'a str,
     mut visit: impl FnMut(&'a str, &'a str) -> Result<(), String>,

@@ -15,7 +15,7 @@ pub struct Bound {
     pub high: u64,
 }
 
-/// Returns the namespace of a key and its next eight bytes (padded with zeros) as a number with the same order.
+/// Returns the namespace of a key, and the next eight bytes (padded with zeros) as a number that sorts like the bytes.
 fn beginning(key: &[u8]) -> (u8, u64) {
     let (namespace, rest) = key.split_first().unwrap_or((&0, &[]));
     let mut next = [0; 8];

@@ -36,8 +36,8 @@ impl Cursor {
             return Ok(cursor);
         };
         for _ in 0..height {
-            // Finds the child that may hold the bound. Forwards, a key equal to the bound counts; in reverse, only
-            // smaller keys count.
+            // Finds the child that may hold the bound. Forwards, the child may begin with a key equal to the bound; in reverse,
+            // it must begin with a smaller key.
             let floor = cursor
                 .run
                 .read(at, |block| block::floor(block, bound, reverse))?;
@@ -51,7 +51,7 @@ impl Cursor {
         let spot = below.as_ref().map(|floor| floor.spot).unwrap_or_default();
         cursor.path.push((at, spot));
         cursor.load()?;
-        // `below` is the last entry below the bound. Forwards, start at the entry after it; in reverse, start at it.
+        // `below` is the last entry below the bound. Forwards, start at the next entry; in reverse, start at `below`.
         if below.is_some() != reverse {
             cursor.advance()?;
         }

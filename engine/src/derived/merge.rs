@@ -1,11 +1,11 @@
 //! Merging: a store with more runs than [`RUNS_MAX`] merges its newest runs into one run.
 //!
-//! The levels of the runs, which never rise from older to newer runs, decide how many runs are merged. The merge takes
-//! runs from the newest on until the next older run has a higher level than all merged runs; the result has the highest
-//! merged level plus one. So the oldest run on level L is made of C(L + 8, 8) small runs, and L grows like the eighth
-//! root of the log: a key is written about 5 times after a thousand small runs and 13 times after 300,000, close to the
-//! minimum for eight runs (Bentley and Saxe, "Decomposable searching problems", 1980: the binomial transform). A
-//! tombstone stays until no older run is left in which it could hide an entry.
+//! The levels of the runs, which never rise from older to newer runs, decide how many runs are merged. The merge takes runs from
+//! the newest on until the next older run has a higher level than all merged runs. The result has the highest merged level plus
+//! one. So the oldest run on level L consists of C(L + 8, 8) small runs, and L grows like the eighth root of the log. A key is
+//! written about 5 times after a thousand small runs and 13 times after 300,000, close to the minimum for eight runs (Bentley and
+//! Saxe, "Decomposable searching problems", 1980: the binomial transform). A tombstone stays while an older run could hold an
+//! entry of its key.
 
 use super::filter::FilterBuilder;
 use super::run::Run;

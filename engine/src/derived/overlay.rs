@@ -25,9 +25,9 @@ pub struct Overlay {
 /// A value, read in place.
 #[derive(Debug, Clone)]
 pub enum Value<'a> {
-    /// From the overlay.
+    /// The value comes from the overlay.
     Changed(&'a [u8]),
-    /// From a run.
+    /// The value comes from a run.
     Stored(Bytes),
 }
 
@@ -116,13 +116,13 @@ impl Overlay {
     pub fn is_empty(&self) -> bool {
         self.settled.changes.is_empty()
     }
-    /// Continues over `store`, which now holds the settled changes, and drops these changes from the overlay.
+    /// Continues over `store`, which now holds the settled changes. Drops these changes from the overlay.
     pub fn flushed(&mut self, store: Store) {
         self.settled = Layer::default();
         self.store = store;
     }
 
-    /// Continues over `store`, which has the same content as the store below, in other runs.
+    /// Continues over `store`, which has the same content as before in other runs.
     pub fn rebased(&mut self, store: Store) {
         self.store = store;
     }

@@ -70,7 +70,7 @@ impl Run {
             Err(error) => return Err(Error::io("read", &self.path)(error)),
         };
         let pages = pages.map_err(|Damage(why)| self.damage.set(why)).ok();
-        // Another thread may have opened the file meanwhile, with the same result.
+        // If another thread opened the file in the meantime, it set the same pages.
         let _ = self.pages.set(pages);
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Run {
         }
         Ok(())
     }
-    /// Returns the place of the event with that seq, which the run covers.
+    /// Returns the place of the event `seq`, which the run must cover.
     pub fn place(&self, seq: u64) -> Result<Place> {
         let index = seq.wrapping_sub(self.meta.first_seq);
         self.checked(places::read(self.pages()?, index))
@@ -169,7 +169,7 @@ impl Run {
             .and_then(|pages| pages.bytes().get(range))
             .unwrap_or_default()
     }
-    /// Returns bytes of the file; these bytes keep the file open.
+    /// Returns bytes of the file. The returned value keeps the file open.
     pub fn share(&self, range: Range<usize>) -> Bytes {
         match self.used() {
             Some(pages) => Bytes::new(Slice {

@@ -51,8 +51,8 @@ pub struct RunMeta {
     pub first_seq: u64,
     /// Last event covered.
     pub last: Anchor,
-    /// Level of the run: 0 for a flushed run of few events, higher for a flushed run of many events. A merged run has
-    /// the highest level of its parts plus one.
+    /// Level of the run: 0 for a flushed run of few events, higher for a flushed run of many events. The level of a merged run is
+    /// one more than the highest level of its parts.
     pub level: u8,
 }
 
@@ -96,8 +96,8 @@ struct Home {
 }
 
 impl Store {
-    /// Opens the store in `dir` (a missing directory or manifest is an empty store). `holds` says if the log has an event;
-    /// runs from the first missing event on are left out, and the next write drops them from the manifest.
+    /// Opens the store in `dir`. A missing directory or manifest is an empty store. `holds` returns true if the log has an event.
+    /// Runs from the first event that the log does not have are left out, and the next write drops them from the manifest.
     ///
     /// # Errors
     /// I/O errors, and errors of `holds`. Damage is not an error here: see [`Store::damaged`].
@@ -135,8 +135,8 @@ impl Store {
             held: false,
         })
     }
-    /// Returns the same view with every run open, also later runs: for a long-lived process. A run that is missing, or
-    /// is another file, then counts as damaged.
+    /// Returns the same view with every run open, for a long-lived process. Runs that are added later are opened at once, too. A
+    /// run that is missing, or is another file, then counts as damaged.
     pub fn hold(&self) -> Result<Store> {
         self.open_runs()?;
         let held = true;
@@ -154,13 +154,13 @@ impl Store {
     pub fn runs(&self) -> Vec<RunMeta> {
         self.runs.iter().map(|run| run.meta().clone()).collect()
     }
-    /// Returns the newest event covered without a gap from seq 1 on: runs after a damaged one do not count.
+    /// Returns the newest event that is covered without a gap from seq 1 on. Runs after a damaged run are ignored.
     pub fn covered(&self) -> Option<Anchor> {
         let sound = self.runs.iter().take_while(|run| !run.is_damaged());
         sound.last().map(|run| run.meta().last)
     }
     /// Returns the oldest run that was found missing or damaged. To repair the run, fold the events of its range over
-    /// [`Store::before`] its first seq, and [`Store::write`] that range here.
+    /// [`Store::before`] its first seq, and write that range by [`Store::write`] of this store.
     pub fn damaged(&self) -> Option<RunMeta> {
         let damaged = self.runs.iter().find(|run| run.is_damaged());
         damaged.map(|run| run.meta().clone())
@@ -225,10 +225,10 @@ impl Store {
     pub fn scan(&self, from: &[u8], to: &[u8], reverse: bool) -> Scan {
         Scan::new(Arc::clone(&self.runs), from, to, reverse)
     }
-    /// Returns the place of the event with that seq, if a run covers it.
+    /// Returns the place of the event `seq`, if a run covers it.
     ///
     /// # Errors
-    /// `Derived` if that run is damaged.
+    /// `Derived` if the run that covers it is damaged.
     pub fn place(&self, seq: u64) -> Result<Option<Place>> {
         let index = self.runs.partition_point(|run| run.meta().last.seq < seq);
         match self.runs.get(index) {
@@ -317,8 +317,8 @@ impl Store {
         })
     }
 
-    /// Returns a copy of this view for a private fold: the fold's runs go to a directory beside the store's, and no manifest
-    /// names them. `None` if the directory cannot be created, for example on a read-only disk.
+    /// Returns a copy of this view for a private fold. The runs of the fold go to a directory beside the store's directory, and
+    /// no manifest names them. Returns `None` if the directory cannot be created, for example on a read-only disk.
     pub fn scratch(&self) -> Option<Store> {
         let storage = &self.home.storage;
         let (scratch, held) = Scratch::claim(storage, self.home.dir.parent()?)?;
@@ -404,7 +404,7 @@ impl Store {
         meta.len = len;
         Ok(Arc::new(self.home.run((meta, shape))))
     }
-    /// Returns the view with these runs, and writes the manifest unless the store is still aside.
+    /// Returns the view with the given runs, and writes the manifest unless the store is still built aside.
     pub(super) fn publish(&self, runs: Vec<Arc<Run>>) -> Result<Store> {
         assert!(
             runs.is_sorted_by(|a, b| a.meta().last.seq + 1 == b.meta().first_seq),
@@ -496,8 +496,8 @@ impl Home {
         self.sweep(runs);
         Ok(bytes)
     }
-    /// Removes the runs that no manifest names any more. Readers keep them mapped. A failure does not matter, because
-    /// the manifest is written: the next writer tries again.
+    /// Removes the runs that no manifest names any more. Readers keep such runs mapped. A failure is ignored, because the next
+    /// writer tries again.
     fn sweep(&self, runs: &[Arc<Run>]) {
         for name in self.storage.list(&self.dir).unwrap_or_default() {
             let in_use = runs.iter().any(|run| run.meta().name == name);

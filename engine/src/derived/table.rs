@@ -25,7 +25,8 @@ pub struct Table {
     /// All keys, in one buffer.
     keys: Vec<u8>,
     slots: Vec<Slot>,
-    /// Open addressing, at most half full: 32 bits of the hash above the slot's number plus one; 0 if empty.
+    /// Hash index with open addressing, at most half full. An entry has 32 bits of the hash above the slot's number plus one; 0
+    /// is an empty entry.
     index: Vec<u64>,
     /// Randomly seeded, because senders of messages choose the ids, and could choose ids that collide.
     hasher: RandomState,
@@ -177,7 +178,7 @@ impl Changes for Table {
     }
 }
 
-/// Returns the first sixteen bytes of a key (padded with zeros) as a number with the same order.
+/// Returns the first sixteen bytes of a key (padded with zeros) as a number that sorts like the bytes.
 fn prefix(key: &[u8]) -> u128 {
     let mut first = [0; 16];
     for (to, from) in first.iter_mut().zip(key) {

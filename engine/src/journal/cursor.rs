@@ -134,8 +134,8 @@ impl CursorState {
         }
     }
 
-    /// Returns true if the event that the cursor names is in the log. Events after the head are not found, so a cursor
-    /// past the head does not count.
+    /// Returns true if the event that the cursor names is in the log. Returns false for a cursor after the head, because events
+    /// after the head are not found.
     pub fn is_in(&self, reader: &Reader) -> Result<bool> {
         let Some((id, place)) = self.synced.last else {
             return Ok(false);
@@ -184,7 +184,8 @@ impl CursorState {
     }
 }
 
-/// Reads the cursor, if it belongs to that log and journal. A damaged cursor counts as missing, because it is derived.
+/// Reads the cursor, if it belongs to the log and journal of `identity`. A damaged cursor counts as missing, because it is
+/// derived.
 pub(crate) fn read(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Option<CursorState> {
     let bytes = storage
         .named()
@@ -199,7 +200,7 @@ pub(crate) fn known_term(storage: &dyn Storage, dir: &Path, identity: &Identity)
     kept.map(|kept| kept.term).unwrap_or_default()
 }
 
-/// Accepts only the output of `encode` for that log.
+/// Decodes the output of `encode` for the log of `identity`; refuses anything else.
 fn decode(bytes: &[u8], identity: &Identity) -> Option<CursorState> {
     let at = bytes.iter().rposition(|byte| *byte == b' ')?;
     let cursor: Cursor = serde_json::from_slice(bytes.get(..at)?).ok()?;

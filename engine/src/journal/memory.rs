@@ -14,8 +14,7 @@ pub enum Compares {
     /// Compares the position: seq and digest.
     #[default]
     Position,
-    /// Checks only that no group begins with that seq, which accepts gaps and forks. For tests that must detect gaps
-    /// and forks.
+    /// Checks only that no group begins with that seq, so gaps and forks are accepted. For tests that must detect gaps and forks.
     FirstSeq,
 }
 
@@ -74,7 +73,7 @@ impl MemoryJournal {
         stored.map(|stored| stored.group.clone()).collect()
     }
 
-    /// Returns the log of that name.
+    /// Returns the log with this name.
     pub fn find(&self, name: &str) -> Option<Identity> {
         self.content().enrolled.get(name).cloned()
     }

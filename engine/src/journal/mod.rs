@@ -1,12 +1,11 @@
 //! A journal orders the groups of a log that several hosts write.
 //!
-//! A group is appended by compare-and-set: it names the [`Position`] that it follows, and the journal takes it only if
-//! no other group follows there. The position is a digest over everything before, not a seq, so that neither a gap nor
-//! another history of the same length is accepted. A host's segments are a replica of the journal: a group is written
-//! to them after the journal has it, so every group in a segment is in the journal.
+//! A group is appended by compare-and-set: it names the [`Position`] that it follows, and the journal accepts it only if no other
+//! group follows that position. The position has a digest over everything before, not only a seq, so that neither a gap nor
+//! another history of the same length is accepted. A host's segments are a replica of the journal: a group is written to them
+//! after the journal has it, so every group in a segment is in the journal.
 //!
-//! Consensus is the journal's task; the engine folds the resulting order. A log without a journal does not use this
-//! module.
+//! Consensus is the journal's task; the engine folds the resulting order. A log without a journal does not use this module.
 
 pub(crate) mod cursor;
 pub mod memory;
@@ -81,7 +80,7 @@ words! {
         /// All hosts may append groups.
         #[default]
         Open = "open",
-        /// Accepts no groups: the log continues on one host alone.
+        /// The journal accepts no groups: the log continues on one host alone.
         Left = "left",
     }
 }
@@ -109,8 +108,8 @@ pub struct Append<'a> {
     pub last_id: EventId,
     /// Frames of the group, as in a segment.
     pub bytes: &'a [u8],
-    /// Names of the segments that begin before the group, if hosts cannot compute these names: the log was written without a
-    /// journal before. A segment may be empty.
+    /// Names of the segments that begin before the group, for groups that were written before the log had a journal. For later
+    /// groups, every host computes the names. A segment may be empty.
     pub begins: &'a [String],
 }
 
@@ -120,8 +119,8 @@ pub enum Outcome {
     /// The journal has the group, and the group is durable. Also returned if the journal had the group already, so appending the
     /// same bytes again settles an unknown outcome.
     Appended,
-    /// Another group is at that position, or no group is there and the journal did not take this group. Read the new
-    /// groups and decide again.
+    /// Another group is at that position, or no group is there and the journal did not accept this group. Read the new groups and
+    /// decide again.
     Conflict,
     /// The journal never had the position that the group follows.
     Forked,
@@ -149,12 +148,12 @@ pub struct Term {
 }
 
 impl Term {
-    /// Returns `true` if both terms name a system of servers, and these differ.
+    /// Returns `true` if both terms name a system of servers, and the systems differ.
     pub fn is_of_another_system(self, other: Term) -> bool {
         self.system != other.system && self.system != 0 && other.system != 0
     }
 
-    /// Returns `true` if this term is earlier than the other one. An unknown number is not earlier than any.
+    /// Returns `true` if this term is earlier than `other`. An unknown number is never earlier.
     pub fn is_before(self, other: Term) -> bool {
         self.system == other.system && self.number != 0 && self.number < other.number
     }
@@ -187,7 +186,7 @@ pub struct LogStatus {
 pub struct Page {
     /// The groups in order; no groups if the position is the end.
     pub groups: Vec<JournalGroup>,
-    /// True if there are more groups after these.
+    /// True if more groups follow.
     pub more: bool,
     /// Time of the journal's clock, if it has one.
     pub now: Option<Timestamp>,
@@ -231,7 +230,7 @@ pub enum ReadError {
 
 /// Opens journals.
 pub trait Journals: std::fmt::Debug + Send + Sync {
-    /// Opens a handle on that journal, for one log. The handle may connect later.
+    /// Opens a handle on the given journal, for one log. The handle may connect later.
     ///
     /// # Errors
     /// `Journal`: this program does not know the journal.
@@ -254,8 +253,8 @@ pub trait Journals: std::fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns the server interface of that journal, to compare the journal with a host; `None` if the journal has no
-    /// such interface.
+    /// Returns the server interface of the given journal, to compare the journal with a host; `None` if the journal has no server
+    /// interface.
     ///
     /// # Errors
     /// `Journal`: this program does not know the journal.
@@ -271,7 +270,7 @@ pub trait Journal: Send {
     /// each group, in the same order.
     fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome>;
 
-    /// Appends a group and changes its log's state: both, or neither.
+    /// Appends a group and changes its log's state, both in one step.
     fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome;
 
     /// Stores bytes that an event of the log will name by their digest, as durably as a group. A repeated call changes nothing. A
@@ -290,8 +289,8 @@ pub trait Journal: Send {
         Ok(None)
     }
 
-    /// Notes the digest of this host's state at an event, and returns the hosts with another digest for the same event;
-    /// no hosts if the journal keeps no notes.
+    /// Notes the digest of this host's state at an event. Returns the hosts that noted another digest for this event; no hosts if
+    /// the journal keeps no notes.
     fn compare_state(&mut self, _: LogId, _: u64, _: &str) -> Result<Vec<String>, ReadError> {
         Ok(Vec::new())
     }

@@ -42,8 +42,8 @@ pub(crate) struct Replica {
     next: Option<Position>,
     /// Like [`Append::begins`], for the group that is being written.
     begins: Vec<String>,
-    /// True if this process made the last append. Then the next append is decided without reading first, because the journal
-    /// compares the append's position anyway.
+    /// True if this process made the last append. Then the next append is decided without a read, because the journal compares
+    /// the append's position.
     pub leads: bool,
     /// True if the last event took the log off its journal: then this host records nothing after it.
     has_left: bool,
@@ -224,8 +224,8 @@ impl Replica {
         self.kept.elapsed() >= KEPT_FOR
     }
 
-    /// Returns true if the next group may be decided without reading first: this process made the last group, and
-    /// compared the clocks recently.
+    /// Returns true if the next group may be decided without a read: this process made the last group, and compared the clocks
+    /// recently.
     pub fn may_go_on(&self) -> bool {
         let is_good = |(at, wrong): &(Instant, Option<String>)| {
             wrong.is_none() && at.elapsed() < COMPARED_FOR
@@ -314,7 +314,7 @@ impl Replica {
         }
     }
 
-    /// Asks for the end of the log in the journal, to tell a lost end from another history.
+    /// Asks for the end of the log in the journal, which shows if the journal lost its end or has another history.
     fn why_forked(&mut self, after: Position) -> Error {
         match self.journal.read(self.log, after, 1) {
             Err(error) => of_read(error, after.last_seq),
@@ -400,7 +400,7 @@ pub(crate) fn skew(asked: Timestamp, there: Timestamp, answered: Timestamp) -> O
     })
 }
 
-/// Creates the error for groups that the journal did not take. `last_seq` is the event before these groups.
+/// Creates the error for groups that the journal did not accept. `last_seq` is the event before these groups.
 pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
     match outcome {
         Outcome::Conflict => conflict(last_seq),

@@ -51,7 +51,7 @@ pub struct JournalCheck {
 }
 
 impl JournalCheck {
-    /// Describes the first difference; `None` if there is none.
+    /// Describes the first difference; `None` if the journal and the log agree.
     pub fn first_difference(&self) -> Option<String> {
         let first = self.damaged.first()?;
         Some(format!(
@@ -64,7 +64,7 @@ impl JournalCheck {
     }
 }
 
-/// Compares the rows of a log with the reader's groups, and, if asked, restores those that differ.
+/// Compares the rows of a log with the reader's groups, and, if asked, restores rows that differ.
 pub(crate) fn check_rows(
     stores: &dyn GroupStore,
     reader: &Reader,

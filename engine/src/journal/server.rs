@@ -14,7 +14,7 @@ words! {
         /// Standbys of the server: a commit waits for them, and they are counted.
         #[default]
         Standbys = "standbys",
-        /// The storage below the server. The server cannot show these copies; the operator confirms that they exist.
+        /// The storage below the server. The server cannot show its copies; the operator confirms that they exist.
         External = "external",
     }
 }
@@ -28,7 +28,7 @@ pub struct JournalInfo {
     pub durability: Durability,
     /// Number of servers that must have an event before it is acknowledged.
     pub min_copies: u32,
-    /// Number of servers that have every event now, if the servers show this number.
+    /// Number of servers that have every event, if the servers show this number.
     pub copies: u32,
     /// Names of the servers that must have an event.
     pub names: String,
@@ -47,7 +47,7 @@ pub struct JournalInfo {
 pub struct HostRecord {
     /// Id of the host, unique in the journal.
     pub id: String,
-    /// Name, for people; not unique.
+    /// Name of the host, for people; several hosts may have the same name.
     pub name: String,
     /// Seconds since its last contact, by the journal's clock.
     pub seconds_ago: f64,
@@ -95,7 +95,7 @@ pub trait Connector: Debug {
         None
     }
 
-    /// Returns the journal with that id, without connecting.
+    /// Returns the journal with this id, without connecting.
     fn open(&self, id: &str) -> Arc<dyn Server>;
 }
 
@@ -104,8 +104,8 @@ pub trait Server: Journals {
     /// Returns the word for the kind of the journal in `log.json`.
     fn kind(&self) -> &'static str;
 
-    /// Returns the content of `log.json` for the log of that name, and the state of the log; `None` if the journal has
-    /// no such log.
+    /// Returns the content of `log.json` for the log with this name, and the state of the log; `None` if the journal has no such
+    /// log.
     fn identity(&self, name: &str) -> Result<Option<(Vec<u8>, LogState)>>;
 
     /// Like `identity`, for a log that is open in the journal; returns an error if the log is loading, or was taken
@@ -128,8 +128,8 @@ pub trait Server: Journals {
     /// Returns the status of a log; `None` if the journal does not know the log.
     fn status(&self, log: LogId) -> Result<Option<LogStatus>>;
 
-    /// Returns the hosts that have used the journal, each with its last event of the log; no hosts if the journal keeps
-    /// no notes.
+    /// Returns the hosts that have used the journal, each with the last event of the log that it had; no hosts if the journal
+    /// keeps no notes.
     fn hosts(&self, _: LogId) -> Result<Vec<HostRecord>> {
         Ok(Vec::new())
     }
@@ -150,7 +150,7 @@ pub trait GroupStore {
     /// Returns the rows of a log from the event `from` on, in order, of about `bytes_max` bytes; no rows at the end.
     fn rows(&self, log: LogId, from: u64, bytes_max: usize) -> Result<Vec<JournalRow>>;
 
-    /// Writes a group to its place, replacing any row there. Needs a role that may change the tables.
+    /// Writes a group to its place, and replaces any row there. Needs a role that may change the tables.
     fn restore(&self, group: &Append<'_>) -> Result<()>;
 }
 

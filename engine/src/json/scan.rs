@@ -45,7 +45,7 @@ fn prefix(text: &[u8], stops: impl Fn(u64) -> u64) -> usize {
 fn padded(rest: &[u8]) -> u64 {
     const BLANKS: u64 = ONES * 0x20;
     if let (Some(first), Some(last)) = (rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
-        // If the two halves overlap, they have the same bytes in the overlap.
+        // If the two halves overlap, the overlapping bytes are equal.
         let [first, last] = [first, last].map(|half| u64::from(u32::from_le_bytes(*half)));
         let len = rest.len();
         return first | last << (8 * (len - 4)) | BLANKS << (8 * len);
@@ -63,7 +63,7 @@ fn below_space(word: u64) -> u64 {
     word.wrapping_sub(ONES * 0x20) & !word & HIGHS
 }
 
-/// Returns the length of the JSON string at the start of `text`, quotes included; `None` if it does not end. Does not
+/// Returns the length of the JSON string at the start of `text`, quotes included; `None` if the string does not end. Does not
 /// check escapes.
 pub(crate) fn string_len(text: &[u8]) -> Option<usize> {
     let mut at = 1;

@@ -12,9 +12,9 @@ use crate::watch::Watch;
 use crate::witness::Witness;
 
 impl Log {
-    /// Returns a reader up to the current durable head. Waits for no lock. If there are bytes after the head (or no
-    /// head) and the lock is free, first recovers the log as a writer does. If the files cannot be written, the reader
-    /// ends at the head, and the later bytes stay.
+    /// Returns a reader up to the current durable head. Waits for no lock. If there are bytes after the head (or no head) and the
+    /// lock is free, first recovers the log like a writer. If the files cannot be written, the reader ends at the head, and the
+    /// later bytes stay.
     pub fn reader(&self) -> Result<Reader> {
         match self.reader_as_known() {
             // A conversion may have replaced the log that this handle knows.
@@ -80,8 +80,8 @@ impl Log {
         Watch::new(self.storage.clone(), &self.dir)
     }
 
-    /// Returns a reader while another process holds the lock and takes care of bytes after the head. If there is no
-    /// head, that process is rebuilding it, and the error `locked` is returned.
+    /// Returns a reader while another process holds the lock and recovers the bytes after the head. If there is no head, that
+    /// process is rebuilding it, and the error `locked` is returned.
     fn reader_beside_writer(&self, locked: Error) -> Result<Reader> {
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
         let head = slots.newest.ok_or(locked)?;
@@ -194,7 +194,7 @@ impl Log {
         Ok(broken.is_none() && self.beyond(head)? == 0)
     }
 
-    /// Returns a head that names only existing bytes, without recovery; and notes about the missing bytes.
+    /// Returns a head that names only existing bytes, without recovery. Also returns notes about the missing bytes.
     pub(crate) fn whole(&self, head: Head) -> Result<(Head, Vec<String>)> {
         let broken = unsynced::broken(&self.storage, &self.dir, &self.identity, &head)?;
         Ok(match broken {
@@ -227,7 +227,7 @@ impl Log {
         let Some(file) = self.storage.named().open_if_there(path, OpenMode::Read)? else {
             return Ok(0);
         };
-        // A writer may cut the file meanwhile; then there are no bytes past the head.
+        // A writer may cut the file before this read. Then there are no bytes past the head.
         let first = if_long_enough(file.read_range(head.end..head.end + 1))?;
         if first.is_none_or(|first| first == [0]) {
             return Ok(0);

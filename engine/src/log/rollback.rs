@@ -80,8 +80,8 @@ impl Unchecked {
     }
 }
 
-/// Detects a rollback: compares the witness with the log's event at the same seq, or with the end of the log if that is
-/// not beyond the witness.
+/// Detects a rollback. Compares the witness with the log's event at the same seq. If the log ends before the witness, compares
+/// the witness with the end of the log.
 pub(crate) fn shown_by(witness: &Witness, reader: &Reader) -> Result<Option<Rollback>> {
     let (identity, head) = (reader.identity(), reader.head());
     if !witness.counts_for(identity, head) || head.last_seq <= witness.seq {

@@ -17,8 +17,7 @@ pub enum Point {
 type Found = (Place, u64, EventId);
 
 impl Reader {
-    /// Finds the place of the event with that seq without an index: by the segments' first events, then by a walk over
-    /// one segment.
+    /// Finds the place of the event `seq` without an index: by the segments' first events, then by a walk over one segment.
     pub fn find_seq(&self, seq: u64) -> Result<Option<Place>> {
         let (_, found) = self.border(|envelope| envelope.seq >= seq)?;
         Ok(found.map(|(place, ..)| place))
@@ -57,8 +56,8 @@ impl Reader {
         Ok(Some(Reader::new(storage, dir, self.identity(), head)))
     }
 
-    /// Returns the last event that is not `reached`, and the first event that is. If an event is reached, all later events must
-    /// be, too.
+    /// Returns the last event for which `reached` is false, and the first event for which it is true. `reached` must be true for
+    /// all events after that.
     fn border(
         &self,
         reached: impl Fn(&Envelope<'_>) -> bool,
@@ -95,8 +94,8 @@ impl Reader {
         Ok((before, found))
     }
 
-    /// Returns the first of these segments that has an event, and says if that event is reached. A crash right after a rotation
-    /// leaves a segment without events.
+    /// Returns the first of these segments that has an event, and the value of `reached` for this event. A crash right after a
+    /// rotation leaves a segment without events.
     fn probe(
         &self,
         segments: impl Iterator<Item = u32>,

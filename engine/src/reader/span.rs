@@ -86,7 +86,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Starts after the event with that seq and id; `None` for the start of the log.
+    /// Starts after the event with the given seq and id; `None` for the start of the log.
     pub fn behind(last: Option<(u64, crate::event_id::EventId)>) -> Chain {
         let last = LastEvent {
             seq: last.map_or(0, |(seq, _)| seq),

@@ -117,7 +117,7 @@ fn found(storage: &dyn Storage, dir: &Path, head: &Head) -> Result<Cut> {
         else {
             continue;
         };
-        // A cut that was prepared but not decided has the same or an older generation.
+        // A cut that was prepared but not decided has the same generation as the decided cut, or an earlier one.
         let newer = newest
             .as_ref()
             .is_none_or(|newest| newest.generation <= cut.generation);

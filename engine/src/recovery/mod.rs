@@ -183,7 +183,7 @@ impl RecoveryContext<'_> {
         self.dir.join(EVENTS_DIR).join(name)
     }
 
-    /// Opens a segment for writing; `None` if there is none.
+    /// Opens a segment for writing; `None` if the segment is missing.
     fn open_segment(&self, name: &str) -> Result<Option<NamedFile>> {
         let path = self.segment_path(name);
         self.storage.named().open_if_there(&path, OpenMode::Write)
@@ -301,8 +301,8 @@ impl RecoveryContext<'_> {
         Ok(())
     }
 
-    /// Looks for segments after the head's segment. An unfinished rotation leaves one such segment. More segments exist
-    /// only if an older head file was restored, and continuing from that head would use the same seqs twice.
+    /// Looks for segments after the head's segment. An unfinished rotation leaves one segment after it. More segments exist only
+    /// if an older head file was restored; a writer that continued from that head would use seqs twice.
     fn examine_position(&self, evidence: &mut Evidence) -> Result<()> {
         let format = self.identity.format;
         let here = SegmentName::parse(&evidence.head.name, format);

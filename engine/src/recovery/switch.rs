@@ -1,8 +1,8 @@
 //! Replaces a log by another log, which was built within its directory.
 //!
-//! `log.json` decides: after it names the new log, the old log's segments are leftovers, and the head file is of
-//! another log. The next process that opens the log takes the lock and finishes. The head is moved last, so it marks
-//! completion.
+//! `log.json` decides. After it names the new log, the segments of the old log are leftovers, and the head file still belongs to
+//! the old log. The next process that opens the log takes the lock and finishes the switch. The head is moved last, so a head of
+//! the new log shows that the switch is finished.
 
 use crate::layout::SALVAGE_DIR;
 use crate::prelude::*;
@@ -59,7 +59,7 @@ pub(crate) fn is_owed(storage: &dyn Storage, dir: &Path, identity: &Identity) ->
     Ok(storage.named().stat(&head)?.is_some())
 }
 
-/// Removes the rest of the directory in which the new log was built.
+/// Removes the remaining parts of the directory in which the new log was built.
 pub(crate) fn clear(storage: &dyn Storage, dir: &Path) -> Result<()> {
     storage.named().remove_dir_all(&dir.join(SALVAGE_DIR))?;
     storage.named().sync_dir(dir)

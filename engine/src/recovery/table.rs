@@ -9,7 +9,7 @@ use crate::tail::{Broken, Tail};
 /// State of the head slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadFound {
-    /// The newest valid slot counts.
+    /// At least one slot is valid; the newest valid slot is the head.
     Valid,
     /// No valid slot.
     None,
@@ -76,7 +76,7 @@ pub enum Verdict {
     Adopt,
     /// Move the broken tail to quarantine and cut it, then adopt the complete groups before it.
     AdoptAndTorn,
-    /// Continue in the next segment, by the same table.
+    /// Continue in the next segment, with the same table.
     NextSegment,
     /// Write a new head.
     RebuildHead,

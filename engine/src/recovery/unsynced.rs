@@ -23,8 +23,8 @@ pub(crate) struct Broken {
 /// Bytes of a segment to read at once to find its first group.
 const PIECE_BYTES: u64 = 64 << 10;
 
-/// Returns the state of a log whose head names missing bytes; `None` if no bytes are missing, if the log has no
-/// journal, and for any other damage.
+/// Returns the state of a log whose head names missing bytes. Returns `None` if no bytes are missing, if the log has no journal,
+/// or if the log has other damage.
 pub(crate) fn broken(
     storage: &Arc<dyn Storage>,
     dir: &Path,
@@ -100,7 +100,7 @@ fn first_group(file: &NamedFile, identity: &Identity, head: &Head) -> Result<Opt
     }
 }
 
-/// Reads the bytes between two heads; `None` if the file was cut meanwhile.
+/// Reads the bytes between two heads; `None` if the file was cut in the meantime.
 fn tail_behind(
     file: &NamedFile,
     identity: &Identity,

@@ -6,9 +6,9 @@ use crate::prelude::*;
 /// Largest number of originals under one name.
 const ATTEMPTS_MAX: u32 = 1_000;
 
-/// Copies files of the log's directory into `archive/<name>/`, durably and all or none, and adds the `own` files. If
-/// that directory holds other bytes already, uses `<name>.2` and so on; if it holds the same bytes, does nothing.
-/// Returns the directory, relative to the log's.
+/// Copies files of the log's directory into `archive/<name>/`, durably and all or none, and adds the `own` files. If that
+/// directory exists with other bytes, uses `<name>.2` and so on; if it exists with the same bytes, does nothing. Returns the path
+/// of the directory, relative to the log's directory.
 pub(super) fn keep(
     storage: &dyn Storage,
     dir: &Path,

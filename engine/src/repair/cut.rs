@@ -1,7 +1,7 @@
 //! Cuts a log after an event.
 //!
-//! A head with the flag *cutting* ends the log at the cut. Before that head is written, the log is unchanged. After that, the
-//! next process that takes the lock removes the bytes after the head and records the event, which clears the flag.
+//! A head with the flag *cutting* ends the log at the cut. Until that head is written, the log is unchanged. Then the next
+//! process that takes the lock removes the bytes after the head and records the event, which clears the flag.
 
 use super::archive;
 use super::survey::{Finding, Lost, Survey};

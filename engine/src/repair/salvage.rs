@@ -1,8 +1,8 @@
-//! Copies the readable events of a damaged log into a new one.
+//! Copies the readable events of a damaged log into a new log.
 //!
-//! The new log has its own id, because receipts of the old one do not hold for it. Groups are copied whole or not at
-//! all, except foreign events of a damaged group that do not depend on the others: each of those becomes its own group.
-//! Events keep id, time and content, and get new seqs.
+//! The new log has its own id, because receipts of the old log do not hold for it. A group is copied whole or not at all. The
+//! exception are foreign events of a damaged group that do not depend on the group's other events: each of these events becomes
+//! its own group. Events keep id, time and content, and get new seqs.
 
 use super::archive;
 use super::survey::{Damaged, Finding, Lost, Survey};
@@ -135,12 +135,12 @@ impl Splits {
     }
 }
 
-/// Replaces the damaged log in `dir` by a new log of its readable events, under the lock. Calls `more` with the new
-/// log before the switch, and appends the events that it returns. `None` if the log is not damaged.
+/// Replaces the damaged log in `dir` by a new log of its readable events, under the lock. Calls `more` with the new log before
+/// the switch, and appends the events that it returns. Returns `None` if the log is not damaged.
 ///
 /// # Errors
-/// `Locked`, `UnsupportedFormat`, I/O, and errors of `more`. The log is then the old one, or, after the switch, the
-/// new one: the next process that opens it finishes.
+/// `Locked`, `UnsupportedFormat`, I/O, and errors of `more`. The directory then holds the old log or, after the switch, the new
+/// log; the next process that opens the new log finishes the switch.
 pub fn salvage(
     storage: &Arc<dyn Storage>,
     dir: &Path,
@@ -156,7 +156,7 @@ pub fn salvage(
         switch::finish(storage.as_ref(), dir, identity)?;
         match problems(storage, dir, options).as_deref() {
             Some([]) => return Ok(None),
-            // The log is rolled back but not damaged: the operator decides whether to accept the loss of the missing events.
+            // The log is rolled back but not damaged. The operator must decide if the loss of the missing events is accepted.
             Some([ProblemKind::RolledBack]) => return Err(rolled_back(storage, dir, options)),
             _ => {}
         }
@@ -327,8 +327,8 @@ fn take(
     Ok(())
 }
 
-/// Returns the identity from the segments' headers, if `log.json` is missing. A conversion may have left segments of
-/// another log: the head says which ones count; without a head, the first readable header does.
+/// Returns the identity from the segments' headers, if `log.json` is missing. A conversion may have left segments of another log,
+/// so the identity must match the head. If there is no head, the first readable header decides.
 fn identity_of_segments(
     storage: &dyn Storage,
     dir: &Path,

@@ -1,5 +1,5 @@
-//! Random histories on a directory tree and in memory: both give the same answers, call by call, and the same tree at
-//! the end. In memory, the state after a crash is between no and all unsynced changes.
+//! Compares a directory tree with the storage in memory after random histories. Both must give the same answers, call by call,
+//! and the same tree at the end. In memory, the state after a crash must be between no and all unsynced changes.
 
 use super::{Files, Memory, OpenMode, Storage};
 use proptest::prelude::*;

@@ -35,7 +35,7 @@ impl Deferred {
     /// Makes all delayed syncs durable: files first, then the directories that name them.
     ///
     /// # Errors
-    /// Errors of the system. Then none of the writes through this storage may be relied on.
+    /// Errors of the system. Then no write through this storage may be relied on.
     pub fn sync_pending(&self) -> io::Result<()> {
         let PendingSyncs { files, dirs } = std::mem::take(&mut *self.pending());
         for file in files {

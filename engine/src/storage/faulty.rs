@@ -86,7 +86,7 @@ impl Faulty {
         self.plan().calls.clone()
     }
 
-    /// Returns the number of calls, including failed ones.
+    /// Returns the number of calls, including failed calls.
     pub fn count(&self) -> usize {
         self.plan().calls.len()
     }

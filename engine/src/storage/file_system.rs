@@ -1,4 +1,4 @@
-//! Kind of a root's file system. Locks and syncs are only trusted on local ones.
+//! Kind of a root's file system. Locks and syncs are only trusted on local file systems.
 
 use std::io;
 use std::os::fd::AsFd;

@@ -91,7 +91,7 @@ impl Files {
             OpenMode::CreateNew => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
             OpenMode::Create => OFlags::RDWR | OFlags::CREATE,
         };
-        // Non-blocking, so that a FIFO or a device in the file's place cannot block the open; it has no effect on
+        // Opened without blocking, because a FIFO or a device in the file's place would block the open. The flag has no effect on
         // files.
         let fd = self
             .root_dir
@@ -195,8 +195,7 @@ impl Storage for Files {
     }
 
     /// Makes one system call instead of three. Follows a link in place of a directory, but not in place of the file. Does not ask
-    /// for times: after such a request, the system would change the time at the next write, and each sync would have to write the
-    /// new time.
+    /// for times, because after such a request the next write changes the file's time, and each sync has to write the new time.
     fn look(&self, path: &Path) -> io::Result<Option<FileId>> {
         relative::names(path)?;
         let root = self.root_dir.root();

@@ -126,8 +126,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Simulates a failed sync on Linux: unsynced bytes can still be read, but count as written, so no later sync makes
-    /// them durable; only writing them again does. After a crash the old bytes, or zeros, are back.
+    /// Simulates a failed sync on Linux: unsynced bytes can still be read, but the system treats them as written. So no later
+    /// sync makes them durable; only writing the bytes again does. A crash restores the old bytes, or zeros.
     pub fn forget_unsynced(&self, path: &Path) -> io::Result<()> {
         let _world = self.shared();
         let file = self.file(path)?;
@@ -222,7 +222,8 @@ impl Memory {
         }
     }
 
-    /// Returns every directory that is, was or may be in the tree, each once, in a fixed order.
+    /// Returns every directory that is in the tree, was in it at the last sync, or may be in it after a crash. Each directory is
+    /// returned once, in a fixed order.
     fn dirs(&self) -> Vec<Arc<DirNode>> {
         let mut dirs = vec![self.shared.root.clone()];
         let mut seen = HashSet::from([self.shared.root.inode]);

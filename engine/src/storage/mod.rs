@@ -225,8 +225,8 @@ pub enum LockError {
 
 /// Waits until one of its paths may have changed.
 pub trait Watcher: Send + std::fmt::Debug {
-    /// Returns once one of the paths may have been written, replaced, renamed or removed since the last call (or since
-    /// the watcher was made), at the latest after `timeout`. It may return without a change.
+    /// Returns when one of the paths may have been written, replaced, renamed or removed after the last call (or after the
+    /// watcher was created), or after `timeout`. It may return without a change.
     fn wait(&mut self, timeout: Duration) -> io::Result<()>;
 }
 
@@ -262,14 +262,14 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// `Busy` with the holder, or the system's error.
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError>;
-    /// Takes the exclusive lock of an existing directory, waiting as [`Storage::lock`] does.
+    /// Takes the exclusive lock of an existing directory. Waits like [`Storage::lock`].
     fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError>;
     /// Returns the bytes of a sealed file (a full segment, a run): mapped if possible.
     fn sealed(&self, path: &Path) -> io::Result<Bytes>;
     /// Returns a watcher for changes of these paths by any process.
     ///
     /// # Errors
-    /// `Unsupported` if there are no notifications: check the paths at intervals. Else as the system reports.
+    /// `Unsupported` if the system has no notifications; then check the paths at intervals. Other errors of the system.
     fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>>;
 
     /// Creates a directory and the missing directories between it and `base`, never `base` itself. Every command except the four

@@ -49,12 +49,12 @@ impl Named<'_> {
         self.0.list(dir).map_err(Error::io("list", dir))
     }
 
-    /// Lists a directory; no names if it is missing.
+    /// Lists a directory; returns no names if the directory is missing.
     pub fn list_if_there(self, dir: &Path) -> Result<Vec<String>> {
         Ok(if_there(self.list(dir))?.unwrap_or_default())
     }
 
-    /// Lists a directory; no names if the path is no directory.
+    /// Lists a directory; returns no names if the path is no directory.
     pub fn list_if_dir(self, dir: &Path) -> Result<Vec<String>> {
         Ok(if_reachable(self.list(dir))?.unwrap_or_default())
     }

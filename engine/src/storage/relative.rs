@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Component, Path};
 
-/// Returns the names along `path`; none for the root itself (an empty path).
+/// Returns the names along `path`; no names for the root itself (an empty path).
 pub(super) fn names(path: &Path) -> io::Result<Vec<&str>> {
     let name = |part| match part {
         Component::Normal(name) => name.to_str(),
@@ -16,7 +16,7 @@ pub(super) fn names(path: &Path) -> io::Result<Vec<&str>> {
         .ok_or_else(|| refused(path, "must be relative, UTF-8, and without `..`"))
 }
 
-/// Returns the directory of `path` and its last name; the root has none.
+/// Returns the directory of `path` and its last name. Fails for the root, which has no name.
 pub(super) fn split(path: &Path) -> io::Result<(&Path, &str)> {
     let last = names(path)?.pop();
     let last = last.ok_or_else(|| refused(path, "must name something below the root"))?;

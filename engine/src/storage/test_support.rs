@@ -7,7 +7,7 @@ pub(super) fn path(text: &str) -> &Path {
     Path::new(text)
 }
 
-/// Checks that the answer is an error of that kind.
+/// Checks that the answer is an error of the given kind.
 #[track_caller]
 pub(super) fn fails<T>(answer: io::Result<T>, kind: io::ErrorKind) {
     match answer {

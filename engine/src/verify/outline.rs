@@ -11,11 +11,12 @@ use crate::segment::end_of_log;
 const HEADERS_MAX: u32 = 128;
 
 impl Log {
-    /// Returns the report of [`Log::verify`] for a sound log, from its head and the names, lengths and headers of its
-    /// newest segments.
+    /// Returns the report of [`Log::verify`] for a sound log, from its head and the names, lengths and headers of its newest
+    /// segments.
     ///
     /// # Errors
-    /// `Corrupt` for anything that a clean close does not leave, damage or not: only [`Log::verify`] can tell. I/O.
+    /// `Corrupt` for any state that a clean close does not leave. Such a state may be harmless; only [`Log::verify`] shows if it
+    /// is damage. I/O.
     pub fn outline(&self, reader: &Reader) -> Result<Report> {
         let head = reader.head();
         let slots = head::read_slots(self.storage().as_ref(), self.dir(), self.identity().log)?;

@@ -6,7 +6,7 @@ use crate::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes to hash at once: smaller pieces take several times as long per byte.
+/// Number of bytes to hash at once. Smaller pieces take several times as long per byte.
 const PIECE_BYTES: u64 = 128 << 10;
 
 /// The active segment. Clones share the digest and the length.

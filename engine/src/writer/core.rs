@@ -107,8 +107,8 @@ impl<S: State> Core<S> {
         Ok(count)
     }
 
-    /// Like [`Core::push`], and reserves room in the same group for more events, which [`Core::push_sequel`] adds
-    /// before any other events are pushed.
+    /// Like [`Core::push`], and reserves room in the same group for further events. The caller adds these by
+    /// [`Core::push_sequel`] before it pushes any other events.
     ///
     /// # Errors
     /// The events and the room exceed a group, or an event breaks a rule. In both cases nothing is folded.
@@ -349,8 +349,8 @@ impl<S: State> Core<S> {
         );
     }
 
-    /// Like [`Core::start_write`], if enough is pending and no group is in flight. While a group is in flight, the next
-    /// group grows until it would no longer fit.
+    /// Starts to write the pending group like [`Core::start_write`], if enough events are pending and no group is in flight.
+    /// While a group is in flight, the next group grows until it would no longer fit.
     pub fn start_write_if_due(&mut self) -> Result<()> {
         let busy = self
             .in_flight

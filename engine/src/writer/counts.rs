@@ -6,16 +6,16 @@ use std::time::Duration;
 /// groups.
 pub const JOBS_OF_GROUPS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/// Sums since the writer was made.
+/// Sums of a writer, counted from its creation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WriterCounts {
     /// Number of groups; each group is one write and one sync.
     pub groups: u64,
-    /// Number of jobs in these groups.
+    /// Number of jobs in all groups.
     pub jobs: u64,
-    /// Number of events in these groups.
+    /// Number of events in all groups.
     pub events: u64,
-    /// Bytes of these groups.
+    /// Number of bytes of all groups.
     pub bytes: u64,
     /// Time for writes and syncs, in microseconds.
     pub written_micros: u64,

@@ -51,7 +51,7 @@ impl<S: State> Core<S> {
         Err(self.rolled_back().unwrap_or_else(damaged))
     }
 
-    /// Returns the error of a log whose head on the disk is older than the head written here: an older state was
+    /// Returns the error of a log whose head on the disk is older than the head that this writer wrote: an older state was
     /// restored.
     fn rolled_back(&self) -> Option<Error> {
         let own = Witness::of_head(&self.identity, &self.head)?;

@@ -1,7 +1,7 @@
 //! Passes one value from one thread to another, with one wake-up.
 //!
-//! The receiver sleeps at once: the value comes after a sync, and threads that poll for it would take the processor
-//! from the thread that makes it.
+//! The receiver sleeps at once, because the value comes after a sync, and threads that poll for it would take processor time from
+//! the thread that computes the value.
 
 use crate::prelude::*;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -60,7 +60,7 @@ impl<T> Drop for Giver<T> {
 }
 
 impl<T> Taker<T> {
-    /// Waits for the value; `None` if its giver was dropped without one.
+    /// Waits for the value; returns `None` if the giver was dropped without a value.
     pub fn take(self) -> Option<T> {
         let mut value = self.0.value();
         while matches!(*value, Value::Awaited) {

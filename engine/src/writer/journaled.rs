@@ -1,4 +1,4 @@
-//! A log with a journal: each round first takes in the groups of other hosts, and a group is written here after the
+//! A log with a journal: each round first reads the groups of other hosts, and a group is written to the local log after the
 //! journal has it.
 
 use super::State;
@@ -63,8 +63,8 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Asks the journal to confirm that the last read is as new as `since`. Repeats a read that is not confirmed; the
-    /// repeated read may ask another server. Returns the number of new events.
+    /// Asks the journal to confirm that the last read is as new as `since`. Repeats a read that is not confirmed, perhaps from
+    /// another server. Returns the number of new events.
     pub fn confirm_read(&mut self, since: Instant) -> Result<u64> {
         let (mut events, mut tries) = (0, 1);
         while let Some(replica) = &mut self.replica {
@@ -176,7 +176,7 @@ impl<S: State> Core<S> {
         let (Some(replica), Some(last)) = (&mut self.replica, self.pending.last()) else {
             return Ok(());
         };
-        // A log that left one journal may be given to another.
+        // A log that left its journal may be given to another journal.
         let opens = turn.is_some_and(|turn| turn.to == LogState::Open);
         let goes_on = if opens {
             Ok(())

@@ -151,14 +151,14 @@ impl<S: State> Writer<S> {
         self.carry_out(Job::new(durability, Box::new(job), None))
     }
 
-    /// Like [`Writer::commit`], with a second step: after the job's events are stamped and folded, `sequel` sees them
-    /// and the state after them. `sequel` may complete the answer, and return more events for the same group, within
-    /// `room`. It is also called if the job recorded nothing. All events of the job have the time that `job` was given,
-    /// or follow that time microsecond by microsecond.
+    /// Like [`Writer::commit`], with a second step: after the job's events are stamped and folded, `sequel` sees these events and
+    /// the state after them. `sequel` may complete the answer, and may return more events for the same group, within `room`. It
+    /// is also called if the job recorded no events. All events of the job have the time that `job` was given, or follow that
+    /// time microsecond by microsecond.
     ///
     /// # Errors
-    /// The errors of [`Writer::commit`]; `TooLarge`, before anything is folded, if a group cannot hold the job's events
-    /// and `room`. The handle is dead if an event of `sequel` breaks a rule, or its events need more than `room`.
+    /// The errors of [`Writer::commit`]; `TooLarge`, before anything is folded, if a group cannot hold the job's events and
+    /// `room`. The handle ends if an event of `sequel` breaks a rule, or if its events need more than `room`.
     pub fn commit_with<R, E, F, G>(
         &self,
         durability: Durability,
@@ -234,13 +234,13 @@ impl<S: State> Writer<S> {
         Ok(answer)
     }
 
-    /// Calls `read` with the state between groups; it may also maintain the state.
+    /// Calls `read` with the state between groups. `read` may also maintain the state.
     pub fn with_state<R>(&self, read: impl FnOnce(&mut S) -> R) -> R {
         read(&mut self.locked().state)
     }
 
-    /// Like [`Writer::with_state`], with a reader of the log up to the same head: buffered events are written first. If
-    /// that write fails, the state is ahead of the reader.
+    /// Like [`Writer::with_state`], with a reader of the log up to the same head. Buffered events are written first. If that
+    /// write fails, the state is ahead of the reader.
     pub fn with_reader<R>(&self, read: impl FnOnce(&mut S, &Reader) -> R) -> R {
         let mut core = self.locked();
         // The failure is kept, and returned by every later write.
@@ -255,8 +255,7 @@ impl<S: State> Writer<S> {
         Some(read(&mut core.state))
     }
 
-    /// Fails unless the log ends where this writer ended it. Costs two checks of files; a busy writer makes these
-    /// checks anyway.
+    /// Fails unless the log ends where this writer ended it. Costs two checks of files, which a busy writer makes anyway.
     ///
     /// # Errors
     /// `RolledBack`: an older state was restored; `LockLost`, `Corrupt`, I/O.
@@ -415,8 +414,8 @@ impl<S: State> Writer<S> {
         answer
     }
 
-    /// Waits until as many followers have queued as the last round had, so that rounds do not alternate between one job and all the
-    /// others. Stops after `FOLLOWER_WAIT` without a new follower.
+    /// Waits until as many followers have queued as in the last round. Otherwise rounds would alternate between one job and all
+    /// other jobs. Stops if no further follower comes within `FOLLOWER_WAIT`.
     fn wait_for_followers(&self) {
         let started = Instant::now();
         let mut queue = self.queue();

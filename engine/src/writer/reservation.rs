@@ -5,12 +5,12 @@ use crate::event::Cause;
 use crate::prelude::*;
 use crate::refs::RefNames;
 
-/// Limit for the events that a second step adds to its job's group; none by default.
+/// Limit for the events that a second step adds to its job's group. The default is no events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Room {
     /// Number of events.
     pub events: usize,
-    /// Bytes of these events in canonical JSON.
+    /// Number of bytes of the events in canonical JSON.
     pub bytes: usize,
 }
 

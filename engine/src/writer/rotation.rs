@@ -1,4 +1,4 @@
-//! Rotation: seals a full segment, and starts a new one with its digest.
+//! Rotation: seals a full segment, and starts a new segment whose header has the digest.
 
 use crate::codec;
 use crate::journal::Replica;

@@ -74,7 +74,7 @@ pub(super) struct Sequel<S, R> {
     pub step: SequelStep<S, R>,
 }
 
-/// Function that sees the state after the job's first events, and these events; may return more.
+/// Function of the second part: gets the state after the job's first events, and these events. It may return more events.
 pub(super) type SequelStep<S, R> =
     Box<dyn FnOnce(&S, &mut R, &[Event<'static>]) -> Vec<NewEvent> + Send>;
 
@@ -148,7 +148,7 @@ impl<S: State, R, E> Job<S, R, E> {
         });
     }
 
-    /// Stamps the events of both parts by one reading of the clock and puts them into one group.
+    /// Stamps the events of both parts with one reading of the clock, and adds them to one group.
     fn record(
         &mut self,
         core: &mut Core<S>,
@@ -236,7 +236,7 @@ impl<S: State, R, E> Job<S, R, E> {
     }
 }
 
-/// Moves an event out; its `seq` stays, so that the other events of the round are still found.
+/// Moves an event out. The `seq` of the moved event stays in the list, so that the other events of the round are still found.
 fn take_event(event: &mut Event<'static>) -> Event<'static> {
     Event {
         kind: std::mem::take(&mut event.kind),

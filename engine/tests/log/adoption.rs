@@ -28,7 +28,7 @@ fn of(journal: &Line, seed: u64) -> LogOptions {
     options
 }
 
-/// Creates a log of several days and segments that one host wrote alone. `crash` says how its last group ended.
+/// Creates a log of several days and segments that one host wrote alone. `crash` selects how its last group ended.
 fn alone(format: Format, crash: usize) -> Memory {
     let memory = Memory::new();
     let clock = Arc::new(ManualClock::new(start()));
@@ -79,7 +79,7 @@ fn segments(memory: &Memory) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
     tree(memory, &dir().join(EVENTS_DIR))
 }
 
-/// Checks that both have the same files; describes a difference in words, because the files are large.
+/// Checks that both memories have the same files. Describes a difference in words, because the files are large.
 fn check_equal(one: &Memory, other: &Memory, case: &str) {
     let (one, other) = (segments(one), segments(other));
     let lens = |all: &std::collections::BTreeMap<PathBuf, Vec<u8>>| -> Vec<(PathBuf, usize)> {
@@ -109,7 +109,7 @@ fn fault<T>(result: Result<T, Error>) -> Option<JournalFault> {
     }
 }
 
-/// Lets both hosts record, and checks that they have the same bytes.
+/// Lets both hosts record, and checks that their files are equal.
 fn both_record(line: &Line, first: (&Memory, &Log), second: (&Memory, &Log)) {
     let writer = writer(second.1);
     say(&writer, "of the second");

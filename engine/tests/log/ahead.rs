@@ -1,4 +1,4 @@
-//! Zeros ahead of the written bytes: when they are written, who reads them, and when they are removed.
+//! Tests of the zeros ahead of the written bytes: when they are written, which readers see them, and when they are removed.
 
 use crate::support::*;
 use teamlog_engine::Writer;

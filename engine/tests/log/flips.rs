@@ -6,7 +6,7 @@ use crate::support::*;
 const EVENTS: usize = 10;
 
 /// Creates twenty logs with groups of one to three events; the last group is acknowledged. Each flip reads all bytes before it
-/// again, so one long log would cost twenty times as much and would not show more.
+/// again, so one long log would cost twenty times as much and would test no more.
 fn golden(format: Format) -> impl Iterator<Item = Memory> {
     (0..20).map(move |log| {
         let memory = Memory::new();

@@ -24,7 +24,7 @@ const HARMS: [Harm; 2] = [Harm::Removed, Harm::Replaced];
 
 impl Harm {
     fn befall(self, storage: &dyn Storage) {
-        // An error is ignored: the other process may already have removed the lock file.
+        // The error is ignored, because the other process may already have removed the lock file.
         let _ = storage.remove_file(&lock_file());
         if matches!(self, Harm::Replaced) {
             storage.open(&lock_file(), OpenMode::Create).unwrap();

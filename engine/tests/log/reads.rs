@@ -310,7 +310,7 @@ fn single_events_of_a_sealed_segment_take_one_map() {
             .count() as u32;
         assert_eq!(count("sealed"), last - 1, "{calls:?}");
         assert_eq!((count("open"), count("list")), (1, 1), "{calls:?}");
-        // The end is one byte too far, so the last event would reach past the head.
+        // With one byte more, the last event would reach past the head.
         assert_eq!(count("read_at"), 3 * active - 1, "{calls:?}");
         let gone = Place {
             offset: u64::MAX - 1,

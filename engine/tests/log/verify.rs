@@ -358,7 +358,7 @@ fn every_kind_of_problem_is_found_and_nothing_but_it() {
     }
 }
 
-/// Returns a segment's bytes with an additional group of two frames that name different group sizes.
+/// Returns a segment's bytes with an additional group. Its second frame names another group size than its first frame.
 fn disagreeing(
     format: Format,
     bytes: &[u8],

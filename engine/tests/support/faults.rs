@@ -114,12 +114,12 @@ pub fn tree(storage: &dyn Storage, dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 #[derive(Default)]
 pub struct Checked {
     seen: HashSet<u64>,
-    /// Number of states seen, including those checked before.
+    /// Number of states seen, including states that were checked before.
     pub met: usize,
 }
 
 impl Checked {
-    /// Returns true if these files were not seen before together with `beside`, the other input of the check.
+    /// Returns true if these files were not checked before together with `beside`, the other input of the check.
     pub fn is_new(&mut self, memory: &Memory, beside: impl Hash) -> bool {
         self.met += 1;
         let mut hasher = DefaultHasher::new();

@@ -195,7 +195,7 @@ pub fn copy_dir(from: &Path, to: &Path) {
     }
 }
 
-/// The refs of a log that declares none.
+/// The refs of a log that declares no refs.
 #[allow(dead_code, reason = "not every program of tests uses each")]
 pub mod undeclared {
     use teamlog_engine::Ref;

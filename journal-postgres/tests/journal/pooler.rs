@@ -122,7 +122,7 @@ fn a_session_pooler_is_passed() {
         ["a", "b"]
     );
     second.confirm(Instant::now()).unwrap();
-    // The pooler gives the session that one host released to the next host, without the state of the first host.
+    // The pooler gives the session of one host to the next host, without the state of the first host.
     drop((second, eve));
     for number in 0..5 {
         let next = open(&format!("host-{number}"));

@@ -84,7 +84,7 @@ impl TeamState {
         self.rows().get(&key_of(TOKEN, id.as_bytes()))
     }
 
-    /// Returns all tokens, including revoked ones, in the order in which they were added.
+    /// Returns all tokens, including revoked tokens, in the order in which they were added.
     pub fn agent_tokens(&self) -> Result<Vec<AgentToken>> {
         let rows = self.rows().prefix(&[TOKEN], false);
         let mut tokens: Vec<AgentToken> = rows.map(|entry| entry?.row()).collect::<Result<_>>()?;

@@ -20,7 +20,7 @@ pub struct Sample {
     pub tasks: BTreeSet<String>,
 }
 
-/// Checks about `size` events spread over the whole log, including the last one: reads each at its place, verifies its
+/// Checks about `size` events spread over the whole log, including the last event. Reads each event at its place, verifies its
 /// checksum, and compares all stored data derived from it.
 pub fn sample(live: &Live, reader: &Reader, size: u64) -> Result<Sample> {
     let mut sample = Sample::default();

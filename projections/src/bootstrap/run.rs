@@ -59,7 +59,7 @@ pub struct Run {
     pub breaches: u64,
     /// The last violation, without the reported data.
     pub last_breach: Option<LastBreach>,
-    /// Trace id of the first event that has one.
+    /// Trace id of the first event with a trace id.
     pub trace_id: Option<String>,
     /// Start time.
     pub started_at: i64,
@@ -360,7 +360,7 @@ impl Run {
         self.state = state;
     }
 
-    /// Returns the case that the answer of TeamCreate selects, whether or not its branch was taken.
+    /// Returns the case that the answer of TeamCreate selects, even if that branch was not taken.
     pub fn known_case(&self) -> Option<Case> {
         let read = || self.probe.as_ref()?.outcome.case();
         self.case.or_else(read)

@@ -42,7 +42,7 @@ pub enum State {
     Open,
     /// Acknowledged by this event.
     Acked(u64),
-    /// Made a dead letter by this event.
+    /// The message became a dead letter by this event.
     Dead(u64),
 }
 

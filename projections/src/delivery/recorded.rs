@@ -16,7 +16,7 @@ impl DeliveryFact {
             requeued,
         })
     }
-    /// Creates a further attempt, which begins now; the attempt before ended at `due_at`.
+    /// Creates a further attempt, which begins now. The previous attempt ended at `due_at`.
     pub fn retry(now: Timestamp, delivery: &Delivery, attempt: u32, due_at: Timestamp) -> Self {
         let timeout = delivery.policy.ack_timeout_seconds;
         DeliveryFact::Retry(DeliveryAttempt {

@@ -80,8 +80,8 @@ impl TeamState {
         }
         Ok(open)
     }
-    /// Returns the first `limit` deliveries with an attempt that ended by `now`, of one message or of all, ordered by
-    /// that time and by message id. Each has one step, even if several timeouts have passed.
+    /// Returns the first `limit` deliveries with an attempt that ended by `now`, of one message or of all messages, ordered by
+    /// the end of the attempt and by message id. Each delivery has one step, even if several timeouts have passed.
     pub fn due_by(
         &self,
         now: Timestamp,

@@ -21,7 +21,7 @@ pub struct Attributes {
 pub type StoredAttributes = Option<u8>;
 
 impl Attributes {
-    /// Overwrites the attributes that an edit sets; the others keep their values.
+    /// Overwrites the attributes that an edit sets. The other attributes keep their values.
     pub fn change(&mut self, edit: &Attributes) {
         let Attributes {
             requires_code_change,
@@ -39,8 +39,8 @@ impl Attributes {
         }
     }
 
-    /// Bits of the stored number: the value of each attribute, and which attributes are set. Rows without approval bits
-    /// are equal to those of versions that had no approvals.
+    /// Bits of the stored number: the value of each attribute, and which attributes are set. A row without approval bits equals a
+    /// row of a version that had no approvals.
     const CODE_CHANGE: u8 = 1;
     const APPROVAL: u8 = 2;
     const APPROVAL_SAID: u8 = 4;

@@ -39,7 +39,7 @@ pub(crate) use stored::{Decoded, read, write};
 pub struct Kind {
     /// Name of the kind: snake_case, past tense.
     pub name: &'static str,
-    /// The command that records it, as a user types it; `None` if no command does.
+    /// The command that records the event, as a user types it; `None` if no command records it.
     pub command: Option<&'static str>,
     /// One sentence that describes the event.
     pub doc: &'static str,

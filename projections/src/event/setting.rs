@@ -98,7 +98,7 @@ pub enum Form {
     Number(u64, u64),
     /// True or false.
     Switch,
-    /// One of these names.
+    /// A choice between these names.
     Choice(&'static [&'static str]),
     /// An absolute path.
     Path,
@@ -259,7 +259,7 @@ impl Setting {
         }
     }
 
-    /// Returns the setting's own default; `None` if it has none, or if another setting decides (`general`).
+    /// Returns the setting's own default; `None` if it has no default, or if another setting decides (`general`).
     pub(crate) fn own_default(self) -> Option<Value> {
         use MessageType::{DecisionRequired, ShutdownRequest};
         let number = match self {
@@ -279,7 +279,7 @@ impl Setting {
         Some(Value::Number(number))
     }
 
-    /// Returns the setting whose value counts if this one is unset and has no default of its own.
+    /// Returns the setting whose value is used if this setting is unset and has no default of its own.
     pub(crate) fn general(self) -> Setting {
         match self {
             Setting::AckTimeout(_) => Setting::AckTimeout(None),

@@ -19,7 +19,7 @@ pub(crate) fn write(value: &impl Serialize) -> Json {
     }
 }
 
-/// The texts in a field: one, at most one, or several.
+/// Trait of fields that hold one text, at most one text, or several texts.
 pub(crate) trait Texts {
     fn texts(&self) -> impl Iterator<Item = &str>;
 }

@@ -79,9 +79,9 @@ words! {
 /// Point from which a worker's progress is measured.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// Number of turns at that point.
+    /// Number of turns that the worker had made then.
     pub turn_count: u32,
-    /// Task of the worker at that point.
+    /// Task that the worker had then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
 }
@@ -95,8 +95,8 @@ pub struct ShutdownGated {
     pub counts: TaskCounts,
 }
 
-/// `worker_event_reported`: the fields that are used here. Reports come from other programs, so a field of the wrong
-/// type counts as missing.
+/// `worker_event_reported`: the fields that teamlog uses. Reports come from other programs, so a field of the wrong type counts
+/// as missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reported {
     /// Type of the report.

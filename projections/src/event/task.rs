@@ -93,7 +93,7 @@ events! {
         "task_imported" by "teamlog import TEAM" => Imported(TaskImported),
         /// A task's subject, description or demands changed.
         "task_updated" by "teamlog api update-task" => Updated:
-        /// Fields that are not named stay as they are.
+        /// New values of a task's fields. An absent field stays unchanged.
         #[derive(Default)]
         TaskUpdated {
             /// Subject of the task, in a line.
@@ -113,7 +113,7 @@ events! {
         },
         /// A task's holder may write other paths than before.
         "resource_declared" by "teamlog task resources" => ResourcesDeclared:
-        /// The paths that a task declares; also a part of `task_created`.
+        /// The paths that a task declares. `task_created` has these fields, too.
         #[derive(Default)]
         Resources {
             /// Paths and patterns, relative to the repository.

@@ -21,7 +21,7 @@ pub struct PostInfo {
 }
 row!(PostInfo);
 
-/// Number of an agent's posts, and the last acknowledged one.
+/// Number of an agent's posts, and the last acknowledged post.
 #[derive(
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]

@@ -53,8 +53,8 @@ impl Live {
         stored(log, reader, (store, damage), QUICK_TAIL_EVENTS_MAX)
     }
 
-    /// Folds the whole log again, into runs of its own in the log's directory, or on `scratch` if that is not writable.
-    /// Does not read the derived store.
+    /// Folds the whole log again, into separate runs in the log's directory, or on `scratch` if the log's directory is not
+    /// writable. Does not read the derived store.
     pub fn fresh(
         log: &Log,
         reader: &Reader,

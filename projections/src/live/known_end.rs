@@ -1,5 +1,5 @@
-//! Events that files outside the log record: the derived store, the cursor of the views, the inboxes. After a rollback
-//! of the log, these files are ahead of it.
+//! Events that files outside the log record: the derived store, the cursor of the views, the inboxes. After a rollback of the
+//! log, these files are ahead of the log.
 
 use crate::live::{DERIVED_DIR, derived_dir};
 use crate::message::view::DIR as INBOXES;
@@ -22,8 +22,8 @@ pub struct KnownEnd {
     pub file: &'static str,
 }
 
-/// Returns the last event that derived files record, whether or not the log has it. Reads the manifest of the derived
-/// store and the cursor of the views.
+/// Returns the last event that derived files record, even if the log does not have it. Reads the manifest of the derived store
+/// and the cursor of the views.
 pub fn known_end(log: &Log) -> Result<Option<KnownEnd>> {
     let stored = anchors(log)?.last().map(|last| KnownEnd {
         seq: last.seq,

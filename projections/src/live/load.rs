@@ -72,8 +72,8 @@ impl Live {
         }
     }
 
-    /// Opens every run of the derived store, so that removal by other processes does not affect this state; for
-    /// long-running processes.
+    /// Opens every run of the derived store, for long-running processes. Then the removal of a run by another process does not
+    /// affect this state.
     pub fn hold(&mut self) -> Result<()> {
         let held = self.state.overlay.store().hold()?;
         let damaged = held.damaged();
@@ -84,8 +84,8 @@ impl Live {
         }
     }
 
-    /// Returns the state as of event `seq`, folded from the runs before it. The time grows with the history, the memory
-    /// does not: see `past`. Such a state writes no views, and no runs visible to other processes.
+    /// Returns the state as of event `seq`, folded from the runs before it. The time grows with the history, but the memory does
+    /// not: see `past`. The returned state writes no views, and no runs that other processes see.
     pub fn at(log: &Log, reader: &Reader, seq: u64) -> Result<Live> {
         let cut = match reader.head().last_seq > seq {
             true => reader.upto(Point::Seq(seq))?,

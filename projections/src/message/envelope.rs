@@ -60,7 +60,7 @@ pub struct Message {
     pub payload: Json,
     /// Unknown fields, in order; kept unchanged.
     pub extra: Vec<(String, Json)>,
-    /// Actor of the event if it is not the sender; shown beside the envelope, but not part of it.
+    /// Actor of the event, if the sender did not record the message. Shown beside the envelope, but not part of it.
     pub actor: Option<String>,
 }
 

@@ -1,6 +1,6 @@
-//! Open questions: messages that ask another agent for a decision. A later message from the asked agent to the asker
-//! answers a question; a question about a task is answered by a message about that task. Task reports and idle notices
-//! answer nothing, and an ack only tells that the question was read.
+//! Open questions: messages that ask another agent for a decision. A later message from the asked agent to the asker answers a
+//! question. A question about a task is answered by a message about that task. Task reports and idle notices answer nothing, and
+//! an ack only shows that the question was read.
 
 use super::MessageType;
 use crate::prelude::*;

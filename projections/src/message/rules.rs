@@ -31,7 +31,7 @@ pub(super) fn check(message: &Message, names: Names) -> Result<(), InvalidMessag
             return Err(wrong.rule);
         }
     }
-    // The payload is nested deeper in the envelope than alone, so the depth of the whole envelope counts.
+    // The payload is one level deeper in the envelope than alone, so the depth of the whole envelope is checked.
     match message.is_shallow() {
         true => Ok(()),
         false => message.to_json().map(drop),

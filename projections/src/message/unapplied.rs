@@ -1,5 +1,5 @@
-//! Fields of a task message that cannot be applied to a task. The message is recorded all the same; its event lists the
-//! fields that were left out, so that a later version that could apply them leaves old tasks unchanged.
+//! Fields of a task message that cannot be applied to a task. The message is recorded nevertheless. Its event lists the fields
+//! that were left out, so that a later version that could apply them leaves old tasks unchanged.
 
 use super::rules::statuses;
 use super::{InvalidMessage, Message, MessageType, Names, TASK_ID};

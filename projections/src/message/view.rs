@@ -1,7 +1,7 @@
 //! `inboxes/<agent>.jsonl`: one line per message, append-only.
 //!
-//! The fold counts the length of each complete file. So a writer needs one `stat` to know whether it may append its
-//! line; a file of another length is rebuilt.
+//! The fold counts the length of each complete file. So one `stat` shows if a writer may append its line. A file of another
+//! length is rebuilt.
 
 use crate::event::team::TeamFact;
 use crate::event::{envelope, other_than, sender};
@@ -129,7 +129,7 @@ pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Resu
 /// Builds all inboxes from the ordered events: compares existing files, and rewrites them from the first difference.
 pub(crate) struct Inboxes {
     home: Home,
-    /// Target directory: the existing one, or a temporary one if it is missing.
+    /// Target directory: the existing directory, or a temporary directory if it is missing.
     dir: PathBuf,
     aside: bool,
     /// True if the team has views; `None` before `team_created`.
@@ -186,7 +186,7 @@ impl Inboxes {
         }
     }
 
-    /// Notes whether the team has views; if not called, `team_created` decides.
+    /// Notes if the team has views. Without this call, `team_created` decides.
     pub(crate) fn start(&mut self, wanted: bool) -> Result<()> {
         self.wanted = Some(wanted);
         if wanted && self.aside {

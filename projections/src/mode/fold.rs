@@ -180,7 +180,7 @@ fn sync(tx: &mut Tx<'_>, event: &Event<'_>, synced: &SkillsSynced) -> Result<()>
     Ok(())
 }
 
-/// Stores a scope, with its primary mode and whether it has active modes.
+/// Stores a scope with its primary mode, and notes if it has active modes.
 fn settle(tx: &mut Tx<'_>, event: &Event<'_>, scope: &Scope, mut row: ScopeRow) {
     let active = |mode: Mode| row.entries.iter().any(|one| one.mode == mode && one.active);
     if !row.primary.is_some_and(active) {
@@ -194,7 +194,7 @@ fn settle(tx: &mut Tx<'_>, event: &Event<'_>, scope: &Scope, mut row: ScopeRow) 
     tx.put(&scope_key(scope), &row);
 }
 
-/// Notes a sign of life; the first one, or the first after the session's end, starts a new life.
+/// Notes a sign of life. The first sign of life, or the first after the session's end, starts a new life.
 fn see(tx: &mut Tx<'_>, at: Timestamp, session: &str) -> Result<()> {
     let key = key_of(LIFE, session.as_bytes());
     let before: Option<SessionLife> = tx.get(&key)?;

@@ -67,7 +67,7 @@ pub struct ModeScope {
     pub scope: Scope,
     /// Summaries of states, in canonical order of the modes.
     pub entries: Vec<ModeEntry>,
-    /// Primary mode of the scope, for consumers that show only one.
+    /// Primary mode of the scope, for consumers that show only one mode.
     pub primary: Option<Mode>,
     /// Metadata of the list of active skills.
     pub metadata: Fields,

@@ -154,7 +154,7 @@ fn primary(own: &ModeScope, root: Option<&ModeScope>) -> Option<Mode> {
     first.map(|one| one.mode).or(own.primary)
 }
 
-/// Returns the input lock of the mode that has one, active or not.
+/// Returns the input lock of a mode in the scope. The mode need not be active.
 fn input_lock(live: &TeamState, own: &ModeScope) -> Result<Option<Value>> {
     for entry in &own.entries {
         if entry.mode.locks_input()

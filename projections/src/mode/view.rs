@@ -75,8 +75,8 @@ pub(crate) fn write(
     Ok(mended)
 }
 
-/// Returns the sessions whose list of skills shows the root's modes, or did so when the root's list was last written.
-/// Reads the lives of all sessions, and no files.
+/// Returns the sessions whose list of skills shows the root's modes, or showed them when the root's list was last written. Reads
+/// the lives of all sessions, and no files.
 fn sessions_of_root(live: &TeamState, home: &Home) -> Result<BTreeSet<Scope>> {
     let written = written_at(home);
     let now = live.mode_scope(&Scope::Root)?.map(|root| root.at);

@@ -6,11 +6,11 @@ use crate::{
     thread, usage, worker,
 };
 
-/// The version of the whole fold. Hosts of one log compare it, and each version has a derived store of its own.
+/// The version of the whole fold. Hosts of one log compare it, and each version has its own derived store.
 ///
-/// Add one if the version of a projection, [`PROJECTIONS`] or `derived::VERSION` changes, and set `FOLD_DIGEST` to the
-/// value that the test below prints. Two branches that change different projections then conflict in these two lines:
-/// choose a number above both.
+/// Add one if the version of a projection, [`PROJECTIONS`] or `derived::VERSION` changes, and set `FOLD_DIGEST` to the value that
+/// the test below prints. If two branches change different projections, they conflict in these two lines: choose a number above
+/// both numbers.
 pub(crate) const FOLD_VERSION: u32 = 32;
 
 /// BLAKE3 of the projections' names and versions at [`FOLD_VERSION`].

@@ -16,7 +16,7 @@ const UNKNOWN_DEP: u8 = 0x69;
 pub enum Concern {
     /// A message reported the task blocked.
     ReportedBlocked,
-    /// A message named a status or an owner that the task does not have, since only claims move it.
+    /// A message named a status or an owner that the task does not have, because only claims change them.
     Unapplied,
     /// Dependencies of the task's last assignment were left out, since they would have closed a cycle.
     IgnoredDeps,
@@ -30,7 +30,7 @@ impl Concern {
         Concern::IgnoredDeps,
     ];
 
-    /// Returns true if a task gives this reason.
+    /// Returns true if the concern applies to a task.
     pub fn is_of(self, task: &Task) -> bool {
         let found = match self {
             Concern::ReportedBlocked if task.claim_governed => {
@@ -53,13 +53,13 @@ impl Concern {
 pub struct UnknownDep {
     /// The task that waits.
     pub task_id: String,
-    /// The id that no task has.
+    /// The id of the missing task.
     pub dep: String,
 }
 row!(UnknownDep);
 
 impl TeamState {
-    /// Returns the tasks that give a reason to look at them, in natural order.
+    /// Returns the tasks to which a concern applies, in natural order.
     pub fn concerning_tasks(&self, concern: Concern, limit: usize) -> Result<TaskPage> {
         super::query::page(self.rows(), vec![concern.key(b"")], 0, None, limit)
     }

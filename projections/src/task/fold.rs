@@ -54,7 +54,7 @@ fn message(tx: &mut Tx<'_>, seq: u64, sent: &Sent) -> Result<()> {
     store(tx, id, old.as_ref(), &new)
 }
 
-/// Takes over a snapshot without messages as a message-governed task. A known task stays as it is.
+/// Stores a snapshot without messages as a message-governed task. A known task stays unchanged.
 fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
     if tx.has(&task_key(&task.task_id))? {
         return Ok(());

@@ -237,9 +237,9 @@ pub struct UnmetDeps {
 /// A filter of tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskFilter {
-    /// Only tasks with this status.
+    /// Limit to tasks with this status.
     pub status: Option<Status>,
-    /// Only tasks of this owner.
+    /// Limit to tasks of this owner.
     pub owner: Option<String>,
 }
 

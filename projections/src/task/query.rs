@@ -58,8 +58,8 @@ impl TeamState {
         let lists = ready_lists(agent).into_iter();
         lists.map(|list| listed(self.rows(), &list)).sum()
     }
-    /// Returns the unfinished tasks that an owner cannot continue, since they are blocked or a dependency is not
-    /// completed; in natural order.
+    /// Returns the unfinished tasks that an owner cannot continue, because they are blocked or have a dependency that is not
+    /// completed. The order is natural.
     pub fn waiting_tasks(
         &self,
         owner: &str,
@@ -86,7 +86,7 @@ impl TeamState {
     pub fn open_deps(&self, deps: &[String]) -> Result<Vec<String>> {
         self.deps_with(deps, |status| status != Some(Status::Completed))
     }
-    /// Returns the dependencies that failed or were canceled, and those that do not exist, each in order.
+    /// Returns the dependencies that failed or were canceled, and the dependencies that do not exist, each in order.
     pub fn unmet_deps(&self, deps: &[String]) -> Result<UnmetDeps> {
         let mut unmet = UnmetDeps::default();
         for dep in deps {

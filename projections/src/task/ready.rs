@@ -232,8 +232,8 @@ pub(super) fn waiting_for<'a>(
     rows: Rows<'a>,
     dep: &str,
 ) -> impl Iterator<Item = Result<String>> + use<'a> {
-    // For most tasks this key does not exist, and the filters of the runs show that without a search. An error occurs again when
-    // the entries are read.
+    // For most tasks this key does not exist, and the filters of the runs show that without a search. If the check fails, reading
+    // the entries reports the error.
     let entries = match rows.has(&waited_for(dep)) {
         Ok(false) => None,
         _ => Some(rows.prefix(&named(WAITERS, dep), false)),

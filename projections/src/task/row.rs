@@ -71,7 +71,7 @@ pub(super) fn task_key(id: &str) -> Vec<u8> {
     key_of(TASK, &natural::key(id))
 }
 
-/// Returns the key of an owner's counts.
+/// Returns the key of an owner's task counts.
 pub(super) fn owned_key(owner: &str) -> Vec<u8> {
     key_of(OWNED, owner.as_bytes())
 }

@@ -39,7 +39,7 @@ row!(TeamInfo);
 /// Counts of a team's log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Number of events, including foreign ones.
+    /// Number of events, including foreign events.
     pub events: u64,
     /// Number of sent messages.
     pub messages: u64,

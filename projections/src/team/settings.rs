@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// Namespace of settings; key: setting key.
 const SETTING: u8 = 0x13;
 
-/// Folds settings that are stored by key; the caller folds those that are fields of the team.
+/// Folds settings that are stored by key. The caller folds the settings that are fields of the team.
 pub(crate) fn change(tx: &mut Tx<'_>, changed: &ConfigChanged) {
     for (setting, value) in &changed.changes {
         let key = key_of(SETTING, setting.key().as_bytes());

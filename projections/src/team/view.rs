@@ -33,7 +33,7 @@ struct Agent {
     model: Option<String>,
 }
 
-/// A budget under the names of the log and under those of the HTTP protocol.
+/// A budget under the names of the log and under the names of the HTTP protocol.
 #[derive(Serialize)]
 struct BudgetView {
     #[serde(flatten)]

@@ -5,7 +5,7 @@ use crate::event::other_than;
 use crate::event::thread::Posted;
 use crate::prelude::*;
 
-/// Version of these formats.
+/// Version of the formats of threads and their messages.
 pub const SCHEMA_VERSION: &str = "1.0.0";
 
 /// A thread

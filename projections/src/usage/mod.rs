@@ -1,4 +1,4 @@
-//! Used tokens of the team, of each agent and for each task; and the budget.
+//! Tokens used by the team, by each agent and for each task, and the budget.
 
 pub use crate::event::usage as event;
 mod query;

@@ -8,7 +8,7 @@ impl TeamState {
     pub fn used(&self, whose: UsageOf<'_>) -> Result<Used> {
         Ok(self.rows().get(&key(whose))?.unwrap_or_default())
     }
-    /// Returns the budget; `None` if none was set.
+    /// Returns the budget; `None` if no budget was set.
     pub fn budget(&self) -> Result<Option<BudgetInfo>> {
         let info: Option<BudgetInfo> = self.rows().get(&[BUDGET])?;
         Ok(info.filter(|info| info.seq > 0))

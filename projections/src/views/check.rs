@@ -116,7 +116,8 @@ impl ViewsSource {
         Ok(found)
     }
 
-    /// Returns the lines that are no JSON objects, at most `limit`; the number of all lines; and the number of all bad lines.
+    /// Returns the lines that are no JSON objects, at most `limit`. Also returns the number of all lines, and the number of all
+    /// such lines.
     pub fn malformed(&self, limit: usize) -> Result<(Vec<Malformed>, u64, u64)> {
         let (mut listed, mut lines, mut bad) = (Vec::new(), 0, 0);
         for dir in LINE_DIRS {

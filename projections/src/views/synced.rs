@@ -94,7 +94,7 @@ pub(super) enum Trust {
     Unchecked,
     /// Every file was written since the machine started, or synced before that.
     Current(Synced),
-    /// The machine was restarted since: files after `seq` may be empty, old or partly zero.
+    /// The machine was restarted after the last sync: files of events after `seq` may be empty, old or partly zero.
     OtherBoot(Synced),
     /// The directory is a copy, or nothing is known: any file may be wrong.
     Unknown,

@@ -84,7 +84,7 @@ pub struct ApprovalShown {
 }
 
 impl StatusShown {
-    /// Returns the status of a worker that never reported one.
+    /// Returns the status of a worker that never reported its status.
     pub fn unknown() -> StatusShown {
         StatusShown {
             state: WorkerState::Unknown,

@@ -216,7 +216,7 @@ pub fn commit(writer: &Writer<Live>, events: Vec<NewEvent>) {
     writer.commit(Durability::Synced, job).unwrap();
 }
 
-/// Compares the lists of ready and of waiting tasks with all tasks one by one.
+/// Compares the lists of ready tasks and of waiting tasks with all tasks.
 pub fn check_at_hand(live: &Live, agents: &[&str]) {
     let all = live
         .tasks(&TaskFilter::default(), None, usize::MAX)

@@ -235,7 +235,7 @@ fn views_wait_for_the_group_that_makes_them() {
     assert_eq!(live.digest().unwrap(), team.rebuilt().1);
 }
 
-/// Creates a writer that stays open, with two changes of the same files: a collected batch, and the events after it.
+/// Creates a writer that stays open, with two changes of the same files: a collected batch, and later events.
 fn behind_a_batch(team: &Team) -> (Writer<Live>, ViewBatch) {
     let writer = team.writer();
     writer.with_state(Live::write_views_later);

@@ -19,8 +19,8 @@ fn growing(dir: &Path) -> File {
 
 fn prewritten(dir: &Path) -> File {
     let mut file = growing(dir);
-    // The zeros are written page by page: a larger write makes larger pieces of the page cache, and each piece counts as written
-    // as a whole.
+    // The zeros are written page by page. A larger write would make larger pieces of the page cache, and each change of a piece
+    // would write the whole piece.
     for _ in 0..FILLED >> 12 {
         file.write_all(&[0; 1 << 12]).unwrap();
     }

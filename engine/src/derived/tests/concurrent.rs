@@ -1,4 +1,4 @@
-//! Several handles on one directory at the same time.
+//! Tests of several handles on one directory at the same time.
 
 use super::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -38,7 +38,7 @@ fn memory() -> Arc<dyn Storage> {
     Arc::new(memory)
 }
 
-/// Returns the place of the event with that seq in all tests.
+/// Returns the place that the event `seq` has in all tests.
 fn place(seq: u64) -> Place {
     Place {
         segment: (seq / 1000) as u32 + 1,

@@ -48,7 +48,7 @@ fn a_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Checks one range of a scan, both ways, against the model.
+/// Checks one range of a scan, forwards and in reverse, against the model.
 fn check_range(
     store: &Store,
     model: &BTreeMap<Vec<u8>, Vec<u8>>,

@@ -80,7 +80,7 @@ impl NewAccess {
     }
 
     /// Gives a file to the owner of the team. Makes the call even if the file belongs to that owner already, because an error
-    /// shows that root cannot give files away here.
+    /// shows that root cannot give files away on this file system.
     pub fn give(self, fd: impl AsFd) -> io::Result<()> {
         let Some((uid, gid)) = self.give_to else {
             return Ok(());

@@ -135,8 +135,8 @@ fn a_link_is_refused_at_every_depth() {
     fs::write(outside.path().join("c/f"), "secret").unwrap();
     fs::create_dir_all(dir.path().join("a/b/c")).unwrap();
     fs::write(dir.path().join("a/b/c/f"), "inside").unwrap();
-    // A chain of real directories, and a link in place of its first, second, third directory and the file; the link
-    // leads outside, or to a neighbour inside: both are refused.
+    // The path has three real directories and a file. A link replaces each of them in turn, and leads outside or to a neighbour
+    // inside. The storage must refuse both.
     symlink(outside.path(), dir.path().join("x")).unwrap();
     symlink(outside.path(), dir.path().join("a/x")).unwrap();
     symlink("c", dir.path().join("a/b/x")).unwrap();
@@ -201,7 +201,7 @@ fn a_parent_swapped_for_a_link_while_running_never_leads_out() {
         });
         let mut counts = (0, 0);
         let mut round = 0;
-        // On a busy machine the swapping thread may not run during all of those rounds.
+        // The swapping thread may not run during the first rounds on a busy machine, so the rounds repeat until a deadline.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
         while round < 20_000
             || (counts.0 == 0 || counts.1 == 0) && std::time::Instant::now() < deadline

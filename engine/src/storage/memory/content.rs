@@ -74,7 +74,7 @@ impl Content {
         Arc::make_mut(&mut self.durable).resize(self.now.len(), 0);
     }
 
-    /// Damages a byte of both images; false if there is none.
+    /// Damages a byte of both images; returns false if there is no such byte.
     pub(super) fn corrupt(&mut self, offset: usize, xor: u8) -> bool {
         if offset >= self.now.len() {
             return false;

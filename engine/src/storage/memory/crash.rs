@@ -1,4 +1,4 @@
-//! Copies of a memory: exact ones, and states after a power loss.
+//! Copies of a memory: exact copies, and states after a power loss.
 
 use super::content::Content;
 use super::names::Names;
@@ -19,10 +19,10 @@ impl Memory {
         Memory::with(root, self.shared.next.load(Relaxed))
     }
 
-    /// Returns the state after a power loss; this memory stays unchanged. `choose(n)` is called for every unsynced
-    /// change and answers 0..n: 0 for nothing of it, n - 1 for all. It is called first for each directory with its
-    /// number of changes, then for each remaining file: per change for the length (if that changed), then for each
-    /// sector. A larger answer counts as n - 1.
+    /// Returns the state after a power loss; this memory stays unchanged. `choose(n)` is called for every unsynced change and
+    /// answers 0..n: 0 means that nothing of the change reached the disk, n - 1 means that all of it did. A larger answer counts
+    /// as n - 1. The first calls are for the directories, each with its number of changes. Then come the remaining files: for
+    /// each change one call for the length (if it changed), then one call for each sector.
     pub fn crash(&self, choose: &mut dyn FnMut(usize) -> usize) -> Memory {
         let _world = self.exclusive();
         let mut landed = HashMap::new();
@@ -60,7 +60,7 @@ impl Memory {
         }
     }
 
-    /// Reduces the changes until every rename between two directories is in both of them or in none.
+    /// Reduces the changes until each rename between two directories is in both directories or in none.
     fn part_no_rename(&self, landed: &mut HashMap<u64, usize>) {
         let halves: Vec<(u64, usize, u64)> = self
             .dirs()

@@ -6,7 +6,7 @@
 use super::Node;
 use std::collections::BTreeMap;
 
-/// A change of a directory: removes a name, adds one, or (rename) both at once.
+/// A change of a directory: removes a name, adds a name, or (for a rename) does both at once.
 #[derive(Debug, Clone)]
 pub(super) struct NameChange {
     pub(super) removes: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Creates a directory with exactly these names, durably.
+    /// Creates a directory with exactly the given names, durably.
     pub(super) fn settled(names: BTreeMap<String, Node>) -> Names {
         Names {
             now: names.clone(),
@@ -82,7 +82,8 @@ impl Names {
         names
     }
 
-    /// Returns every node that is, was or may be named here, in a fixed order, some more than once.
+    /// Returns every node that this directory names, named at the last sync, or may name after a crash. The order is fixed, and a
+    /// node may occur more than once.
     pub(super) fn nodes(&self) -> Vec<Node> {
         let coming = self
             .unsynced

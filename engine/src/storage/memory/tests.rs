@@ -22,7 +22,7 @@ fn write(memory: &Memory, at: &str, bytes: &[u8], offset: u64) {
     file.write_all_at(bytes, offset).unwrap();
 }
 
-/// Creates an empty memory with these directories, durably.
+/// Creates an empty memory with the given directories, durably.
 fn with_dirs(dirs: &[&str]) -> Memory {
     let memory = Memory::new();
     dirs.iter()

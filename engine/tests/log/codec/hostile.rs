@@ -327,7 +327,7 @@ fn content_that_holds_a_frame_is_not_taken_for_one() {
     }
 }
 
-/// The checksum does not protect these payloads, because the inner line ends with the checksum that the outer line needs.
+/// The checksum does not detect these payloads, because the inner line ends with the checksum that the outer line needs.
 #[test]
 fn a_frame_within_a_payload_is_refused_even_if_its_checksum_matches() {
     for payload in ["{}", "[]", "{\"x\":[{}]}"] {

@@ -1,4 +1,4 @@
-//! Tests of a crash, a recovery, and a second crash. Events that a recovery showed are as durable as acknowledged events. The
+//! Tests of a crash, a recovery, and a second crash. Events that a recovery returned are as durable as acknowledged events. The
 //! quarantine of a recovery is kept. A recovery continues only in a segment that follows.
 
 use super::*;
@@ -147,7 +147,7 @@ fn a_segment_that_does_not_continue_the_one_before_is_not_gone_on_in() {
         let read = |path: &Path| arc(&memory).read(path, 1 << 20).unwrap();
         let (before, bytes) = (read(&first), read(&second));
         let (header, header_len) = SegmentHeader::decode(format, &bytes).unwrap();
-        // The rotation has no last head, or there is no head at all.
+        // The head of the rotation was not written, or there is no head at all.
         let rotating = given!(Head, segment: 1,
             name: first.file_name().unwrap().to_str().unwrap().to_owned(), end: before.len() as u64,
             last_seq: 2, last_id, rotating: true, ..head);

@@ -466,7 +466,7 @@ impl Journal for Line {
         let outcome = match groups {
             _ if world.one_in(12) => vec![Outcome::Unreachable(gone())],
             _ if world.one_in(12) => vec![Outcome::Unknown(gone())],
-            // Some servers report a conflict for a call as a whole, and not per log.
+            // A server may report a conflict for the whole call, and not per log.
             _ if world.one_in(20) => vec![Outcome::Conflict],
             [group] if world.one_in(10) => {
                 guard(&world.late).push(Late {

@@ -44,7 +44,7 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
             let (path, offset) = place(&whole, damaged);
             memory.corrupt(&path, offset + 60, 4).unwrap();
             let mut gone: Vec<u64> = bound.to_vec();
-            // If the second of two related events cannot be read, nothing shows that the first event is related to it.
+            // If event 6 or 11 cannot be read, nothing shows that event 5 or 8 is related to it.
             match damaged {
                 6 => gone.retain(|seq| *seq != 5),
                 8 => gone.retain(|seq| *seq != 11),

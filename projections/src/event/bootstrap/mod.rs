@@ -274,7 +274,7 @@ pub struct Probe {
 pub struct Delivered {
     /// The domain.
     pub domain: String,
-    /// Id of the result's message; both recipients get the result under one id.
+    /// Id of the result's message. Both recipients get the result under the same id.
     pub message_id: String,
     /// The core member that got the result.
     pub to: Core,
@@ -396,7 +396,7 @@ impl BootstrapAct {
         }
     }
 
-    /// Returns the member that acted; `None` if the lead did.
+    /// Returns the member that acted; `None` if the lead acted.
     pub fn doer(&self) -> Option<&str> {
         match self {
             BootstrapAct::CoreAcked { from: by }

@@ -1,7 +1,7 @@
 //! Events of modes: changes of their states and of the list of active skills, and the JSON of their payloads.
 //!
-//! An event without `session_id` is about the root scope. `seen_at` is the time of the session's sign of life if the
-//! log's times are ahead of the clock; if absent, the event's own time counts.
+//! An event without `session_id` is about the root scope. If the log's times are ahead of the clock, `seen_at` is the time of the
+//! session's sign of life. Without `seen_at`, this is the event's own time.
 
 mod scope;
 mod tracked;
