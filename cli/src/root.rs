@@ -34,7 +34,7 @@ pub struct DataRoot {
     pub origin: Origin,
 }
 
-/// How the data root was determined.
+/// Way in which the data root was determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// An option or a variable named the data root.

@@ -1,23 +1,23 @@
-//! Description of a running daemon, stored with its lock.
+//! Description of a running daemon, which is stored in the lock file.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A daemon that serves a root.
+/// A running daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Running {
     /// Process id.
     pub pid: u32,
     /// URL for HTTP.
     pub url: String,
-    /// URL for agents on other machines, over TLS, if there is one.
+    /// HTTPS URL for agents on other machines, if the daemon listens for them.
     #[serde(rename = "remoteUrl", default, skip_serializing_if = "Option::is_none")]
     pub remote_url: Option<String>,
     /// Path of the Unix socket.
     pub socket: PathBuf,
-    /// Version.
+    /// Version of the daemon.
     pub version: String,
-    /// Start time.
+    /// Time at which the daemon started.
     #[serde(rename = "startedAt")]
     pub started_at: String,
 }

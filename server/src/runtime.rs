@@ -1,5 +1,5 @@
-//! `runtime.json`: the connection data of a team, readable by its owner only. It holds the token, which is stored
-//! nowhere else. The data root has one too; its token reaches every team.
+//! `runtime.json`: the connection data of a team, readable only by its owner. It contains the team's token, which is stored
+//! nowhere else. The data root also has a `runtime.json`, whose token gives access to all teams.
 
 use crate::running::Running;
 use crate::served::Served;
@@ -19,7 +19,7 @@ use teamlog_team::lifecycle::ignored;
 pub use teamlog_team::handle::root::RUNTIME_FILE;
 const SCHEMA_VERSION: &str = "1.0.0";
 const FILE_BYTES_MAX: u64 = 64 * 1024;
-/// Files written at a time at the daemon's start.
+/// Number of files that are written concurrently at the start of the daemon.
 const AT_ONCE: usize = 16;
 
 /// Contents of `runtime.json`.
@@ -32,7 +32,7 @@ pub struct Runtime {
     pub token: String,
     /// Process id of the daemon.
     pub pid: u32,
-    /// Version of this file's format.
+    /// Version of the format of `runtime.json`.
     pub schema_version: String,
     /// Path of the Unix socket.
     pub socket: PathBuf,
@@ -44,12 +44,12 @@ pub struct Runtime {
     pub started_at: String,
 }
 
-/// Writes and removes the files of the served teams and of the root.
+/// Writes and removes the `runtime.json` files of the served teams and of the data root.
 #[derive(Debug)]
 pub(crate) struct Runtimes {
     root: PathBuf,
     running: Running,
-    /// Serializes changes, so that the file and the compared digest belong together.
+    /// Held during each change, so that the file and the stored digest match.
     turn: Mutex<()>,
 }
 
@@ -68,13 +68,13 @@ impl Runtimes {
         &self.running
     }
 
-    /// Creates a new token for a team and serves it; for the root if `team` is `None`.
+    /// Creates a new token for a team, writes its file, and starts to serve the team. `None` means the data root.
     pub fn publish(&self, served: &Served, team: Option<&str>) -> io::Result<()> {
         let _turn = self.turn.lock();
         self.give(served, team)
     }
 
-    /// Like `publish`, for many teams at once: the disk syncs many files as fast as one.
+    /// Publishes many teams concurrently, because a disk syncs many files as fast as one file.
     pub fn publish_all(
         &self,
         served: &Served,
@@ -102,7 +102,7 @@ impl Runtimes {
                         let panicked = io::Error::other("a thread panicked");
                         Err((String::new(), panicked))
                     }),
-                    // No thread could be started for these teams.
+                    // No thread could be started for these teams, so publish them on this thread.
                     Err(teams) => teams.iter().try_for_each(give),
                 };
                 outcome = outcome.and(given);
@@ -111,8 +111,8 @@ impl Runtimes {
         })
     }
 
-    /// Writes the file of a served team or of the root again if it was removed; the old token is lost with it, so it
-    /// gets a new one.
+    /// Writes the file of a team or of the data root again if it was removed. The old token is lost with the file, so the new
+    /// file has a new token. `None` means the data root.
     pub fn replenish(&self, served: &Served, team: Option<&str>) -> io::Result<()> {
         let _turn = self.turn.lock();
         let is_served = match team {
@@ -141,7 +141,7 @@ impl Runtimes {
         Ok(())
     }
 
-    /// Returns the file of a team or of the root with a new token, and the token's digest.
+    /// Returns the content of a file with a new token, and the digest of the token.
     fn text(&self, team: Option<&str>) -> io::Result<(Vec<u8>, Digest)> {
         let token = token::new()?;
         let digest = Digest::new(token.as_bytes());
@@ -161,7 +161,7 @@ impl Runtimes {
         Ok((text, digest))
     }
 
-    /// Stops serving a team and removes its file if this daemon wrote it; the root's if `team` is `None`.
+    /// Stops serving a team, and removes its file if this daemon wrote it. `None` means the data root.
     pub fn withdraw(&self, served: &Served, team: Option<&str>) -> io::Result<()> {
         let _turn = self.turn.lock();
         if let Some(team) = team {
@@ -181,7 +181,7 @@ impl Runtimes {
         Ok(())
     }
 
-    /// Opens the directory of a team or of the root.
+    /// Opens the directory of a team, or the data root for `None`.
     fn directory(&self, team: Option<&str>) -> io::Result<OwnedFd> {
         let Some(team) = team else {
             return opened(&self.root);
@@ -192,21 +192,21 @@ impl Runtimes {
     }
 }
 
-/// Opens the data root, which may be a link.
+/// Opens the data root, which may be a symlink.
 fn opened(root: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::open(root, flags, Mode::empty())?)
 }
 
-/// Returns the address in a data root's file: its daemon runs, or it was killed.
+/// Returns the address in the file of the data root. The daemon of that address runs, or was killed.
 pub fn left_behind(root: &Path) -> Option<SocketAddr> {
     let found = read(&opened(root).ok()?).ok()??;
     let address: SocketAddr = found.url.strip_prefix("http://")?.parse().ok()?;
     address.ip().is_loopback().then_some(address)
 }
 
-/// Makes git ignore the root's file, in case it is inside a repository. An existing `.gitignore` stays as it is, and
-/// failures are ignored.
+/// Makes git ignore the file of the data root, in case the root is inside a repository. An existing `.gitignore` stays, and
+/// errors are ignored.
 fn ignore(dir: &OwnedFd) {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(0o666);
@@ -215,11 +215,11 @@ fn ignore(dir: &OwnedFd) {
     }
 }
 
-/// Writes a temporary file and renames it over the old one. It is complete after a crash; the old or the new file may
-/// then exist, and neither has a daemon.
+/// Writes a temporary file and renames it over the old file. After a crash, the old or the new file exists and is complete.
+/// The daemon of either file has ended then.
 fn replace(dir: &OwnedFd, text: &[u8]) -> io::Result<()> {
     let aside = format!(".{RUNTIME_FILE}.new");
-    // A temporary file is left only by a crash: writing here requires the root's lock.
+    // Only a crash leaves a temporary file, because writing here requires the lock of the data root.
     match rustix::fs::unlinkat(dir, &aside, AtFlags::empty()) {
         Err(rustix::io::Errno::NOENT) | Ok(()) => {}
         Err(error) => return Err(error.into()),

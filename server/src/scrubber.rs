@@ -1,7 +1,9 @@
-//! Scrubber: verifies whole logs in the background, one after the other, so that damage to events that are never read
-//! is found. A log is verified at the daemon's start, every hour, soon after an answer met damage, and on request,
-//! which can also include a full check of everything else. The scrubber also measures the disk usage of each team.
-//! Journals are compared with logs in a thread of their own.
+//! Scrubber: verifies whole logs in the background, one after another, so that damage is found even in events that are
+//! never read.
+//!
+//! A log is verified at the start of the daemon, every hour, soon after an answer found damage, and on request. A request can
+//! also include a full check of everything else. The scrubber also measures the disk usage of each team. A separate thread
+//! compares journals with logs.
 
 use crate::disk;
 use crate::served::Served;
@@ -15,23 +17,24 @@ use teamlog_team::log::verify::Severity;
 
 /// Interval of verifications of a sound log.
 const EVERY: Duration = Duration::from_secs(3600);
-/// Interval of verifications of a damaged log, which an operator may repair.
+/// Interval of verifications of a damaged log. It is short, because an operator may repair the log.
 const WHILE_DAMAGED: Duration = Duration::from_secs(5);
-/// For a log that takes long to verify, verification takes at most one part in `SHARE` of the time.
+/// Verification of a log takes at most one part in `SHARE` of the total time.
 const SHARE: u32 = 10;
-/// Interval of looking for due work.
+/// Interval at which the scrubber looks for due work.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Interval of measuring disk usage.
 const MEASURE_EVERY: Duration = Duration::from_secs(60);
 
-/// Maximum number of bytes per second that a comparison reads from a journal, whose servers have other work.
+/// Maximum number of bytes per second that a comparison reads from a journal. The limit leaves capacity for other work of
+/// the journal's servers.
 const JOURNAL_BYTES_A_SECOND: usize = 4 << 20;
-/// Time until the next comparison with a journal that differs or did not answer.
+/// Time until the next comparison after a difference, or after a journal that did not answer.
 const JOURNAL_AGAIN: Duration = Duration::from_secs(60);
 
-/// Compares the journals of teams with their logs, one after the other, until the daemon stops. A host reads each group
-/// of a journal only once, so that a group that is changed later would be noticed only by the next host that joins.
+/// Compares the journals of teams with their logs, one after another, until the daemon stops. Without this, a changed group
+/// would be noticed only when a new host joins, because a host reads each group of a journal only once.
 pub(crate) fn compare_journals(served: &Arc<Served>) {
     while !served.is_stopping() {
         match served.to_compare() {
@@ -56,7 +59,7 @@ fn compare(served: &Served, name: &str) {
     served.compared(name, found.ok(), next);
 }
 
-/// Sleeps for the time that `bytes` take at the rate of a comparison; `false` if the daemon is about to stop.
+/// Sleeps for the time that `bytes` take at the maximum rate. Returns `false` if the daemon is stopping.
 fn slow_down(served: &Served, bytes: usize) -> bool {
     let millis = bytes.saturating_mul(1_000) / JOURNAL_BYTES_A_SECOND;
     let end = Instant::now() + Duration::from_millis(millis as u64);
@@ -70,7 +73,7 @@ fn slow_down(served: &Served, bytes: usize) -> bool {
     false
 }
 
-/// Runs until the daemon stops. `teams_dir` is the directory of the teams.
+/// Runs until the daemon stops. `teams_dir` is the directory that contains the teams.
 pub(crate) fn run(served: &Arc<Served>, teams_dir: &Path) {
     while !served.is_stopping() {
         if let Some((name, check)) = served.checks().first() {
@@ -95,9 +98,9 @@ fn measure(served: &Served, name: &str, dir: &Path) {
     served.measured(name, bytes, Instant::now() + every);
 }
 
-/// Checks everything of a team; the result is stored.
+/// Runs the full check of a team and stores its result.
 fn examine(served: &Served, name: &str) {
-    // The stored result tells callers of a failure.
+    // If the check fails, callers see this in the stored result.
     let check = DoctorCheck {
         daemon: Some(std::process::id()),
         ..DoctorCheck::of(name)
@@ -115,14 +118,14 @@ fn audit(served: &Served, name: &str) {
     let every = match &found {
         Ok(Some(_)) => WHILE_DAMAGED.max(began.elapsed() * SHARE),
         Ok(None) => EVERY,
-        // Maintenance, which reads the team every second, reports the reason.
+        // Maintenance reads the team every second and reports the error.
         Err(_) => WHILE_DAMAGED,
     };
     let found = found.map_err(|failure| (failure.code(), failure.to_string()));
     served.audited(name, found, Instant::now() + every);
 }
 
-/// Returns the first fault of the log.
+/// Returns the first fault of the log, if there is one.
 fn damage(served: &Served, name: &str) -> Result<Option<String>> {
     let report = served
         .team(name)?

@@ -1,4 +1,4 @@
-//! Teams served by the daemon.
+//! The teams that the daemon serves.
 
 use crate::agent_token;
 use crate::agents::{Agents, NotAdmitted};
@@ -19,7 +19,7 @@ use teamlog_team::handle::pasts::Pasts;
 use teamlog_team::{Root, RootOptions, Team};
 use tokio_util::sync::CancellationToken;
 
-/// A data root with teams that stay open between calls, and the served teams with the digests of their tokens.
+/// A data root whose teams stay open between calls, with the served teams and the digests of their tokens.
 #[derive(Debug)]
 pub struct Served {
     root: Root,
@@ -35,11 +35,11 @@ pub struct Served {
 #[derive(Debug, Default)]
 struct Known {
     teams: BTreeMap<String, Entry>,
-    /// Token of all teams.
+    /// Token that gives access to all teams.
     whole: Option<TokenEntry>,
 }
 
-/// The daemon's description for callers.
+/// The daemon's description of itself.
 #[derive(Debug, Clone)]
 pub struct About {
     /// Version of the daemon.
@@ -48,11 +48,11 @@ pub struct About {
     pub data_root_name: String,
 }
 
-/// A token's digest.
+/// The digest of a token.
 #[derive(Debug)]
 struct TokenEntry {
     digest: Digest,
-    /// Canceled when the token is no longer valid.
+    /// Canceled when the token becomes invalid.
     revoked: CancellationToken,
 }
 
@@ -63,20 +63,20 @@ struct Entry {
     audit: Audit,
 }
 
-/// Results of verifying the whole log, which a writer does not read.
+/// Results of verifying the whole log and comparing it with its journal.
 #[derive(Debug)]
 struct Audit {
     /// Time of the next verification.
     due: Instant,
-    /// Fault found by the last completed verification.
+    /// Fault that the last completed verification found.
     damage: Option<String>,
-    /// Code and description of the reason for which the last verification was not completed.
+    /// Code and description of the error if the last verification could not be completed.
     failed: Option<(&'static str, String)>,
     /// Time of the next comparison with the journal.
     journal_due: Instant,
-    /// First difference found by the last comparison.
+    /// First difference that the last comparison found.
     journal_damage: Option<String>,
-    /// The last verification.
+    /// Result of the last completed verification.
     last: Option<Verified>,
     /// Time of the next measurement of disk usage.
     measure: Instant,
@@ -87,7 +87,7 @@ struct Audit {
 /// A verification of a whole log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Verified {
-    /// End time.
+    /// Time at which the verification ended.
     pub at: SystemTime,
     /// True if no fault was found.
     pub sound: bool,
@@ -112,7 +112,7 @@ impl Drop for TokenEntry {
 }
 
 impl Entry {
-    /// A reason that forbids writing takes precedence over damage of old events.
+    /// Returns the condition. A reason that forbids writing takes precedence over damage of old events.
     fn condition(&self) -> Condition {
         match (&self.condition, &self.audit.damage, &self.audit.failed) {
             (Condition::Sound, Some(why), _) => Condition::Unready {
@@ -136,14 +136,14 @@ impl Entry {
 
 /// Code of a log that cannot be read.
 pub(crate) const DAMAGED: &str = "damaged";
-/// Code of a team whose journal has another history than the log.
+/// Code of a team whose journal has other events than its log.
 pub(crate) const JOURNAL_DAMAGED: &str = "journal_damaged";
 
-/// Condition of a team, as last seen by the daemon.
+/// Condition of a team at the daemon's last look.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "condition", rename_all = "snake_case")]
 pub enum Condition {
-    /// Not checked yet.
+    /// The team has not been checked yet.
     Starting,
     /// The team can be read and written.
     Sound,
@@ -157,7 +157,7 @@ pub enum Condition {
 }
 
 impl Served {
-    /// Creates a list without teams.
+    /// Returns a list without teams, with default limits.
     pub fn new(root: Root) -> Served {
         let about = About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -165,7 +165,7 @@ impl Served {
         };
         Served::within(root, &Limits::default(), about)
     }
-    /// Creates a list without teams, with limits and the daemon's description.
+    /// Returns a list without teams, with the given limits and description.
     pub(crate) fn within(root: Root, limits: &Limits, about: About) -> Served {
         let checks = Arc::<Checks>::default();
         let folds = PastFolds::new(limits.past_folds, limits.past_fold_wait);
@@ -185,7 +185,7 @@ impl Served {
             stopping: AtomicBool::new(false),
         }
     }
-    /// Returns the root; its teams are kept open.
+    /// Returns the data root. Its teams stay open between calls.
     pub fn root(&self) -> &Root {
         &self.root
     }
@@ -197,7 +197,7 @@ impl Served {
     pub fn pasts(&self) -> &Pasts {
         &self.pasts
     }
-    /// Opens a team; cheap, since its state stays in memory.
+    /// Opens a team. This is cheap, because the state of the team stays in memory.
     pub fn team(&self, name: &str) -> teamlog_team::Result<Team> {
         self.root.team(name)
     }
@@ -209,7 +209,7 @@ impl Served {
     pub fn serves(&self, name: &str) -> bool {
         self.read().teams.contains_key(name)
     }
-    /// Returns the caller of a token or page session. Compares all of them, so that the time reveals nothing.
+    /// Returns the caller for a token or page session. Compares all digests, so that the time of the search reveals nothing.
     pub(crate) fn admit(&self, presented: &Digest) -> Option<Admitted> {
         let session = self.page_sessions.session(presented, self.now());
         let known = self.read();
@@ -225,11 +225,11 @@ impl Served {
         team.or_else(|| whole.map(|token| token.admits(Reach::Root)))
             .or(session)
     }
-    /// Returns the caller that a one-time code admits.
+    /// Returns the caller that a one-time code authenticates.
     pub(crate) fn admit_code(&self, presented: &Digest) -> Option<Admitted> {
         self.page_sessions.code(presented, self.now())
     }
-    /// Creates a one-time code; `None` if the team is not served.
+    /// Creates a one-time code. Returns `None` if the team is not served.
     pub(crate) fn new_code(
         &self,
         reach: Reach,
@@ -249,13 +249,13 @@ impl Served {
     pub(crate) fn page_sessions(&self) -> &PageSessions {
         &self.page_sessions
     }
-    /// Returns the caller of an agent's token. Reads the disk.
+    /// Returns the caller for an agent's token. Reads the disk.
     pub(crate) fn admit_agent(&self, presented: &str) -> Result<Admitted, NotAdmitted> {
         let named = agent_token::named(presented).filter(|named| self.serves(named.team));
         let team = named.ok_or(NotAdmitted::Unknown)?.team;
         self.agents.admit(&self.root, team, presented)
     }
-    /// Ends all activity under agents' tokens that are no longer valid.
+    /// Ends all connections with agents' tokens that are no longer valid.
     pub(crate) fn expire_agents(&self) {
         self.agents.expire(&self.root, |team| self.serves(team));
     }
@@ -263,18 +263,18 @@ impl Served {
     pub(crate) fn about(&self) -> &About {
         &self.about
     }
-    /// Returns the time of the root's clock.
+    /// Returns the current time of the data root's clock.
     pub(crate) fn now(&self) -> Timestamp {
         self.root.options().clock.now()
     }
-    /// Returns the cancellation token of the team's token. It is canceled when the token is replaced or the team is no
-    /// longer served; `None` for an unknown team.
+    /// Returns the cancellation token of a team, or `None` for an unknown team. It is canceled when the team's token is replaced
+    /// or when the team is no longer served.
     pub(crate) fn revoked(&self, team: &str) -> Option<CancellationToken> {
         let known = self.read();
         let entry = known.teams.get(team);
         entry.map(|entry| entry.token.revoked.clone())
     }
-    /// Sets the token that reaches every team. Ends all activity under the old one.
+    /// Sets the token that gives access to all teams. Ends all connections with the old token.
     pub fn serve_whole(&self, token: Digest) {
         self.write().whole = Some(TokenEntry::new(token));
     }
@@ -284,8 +284,8 @@ impl Served {
         let told = |(name, entry): (&String, &Entry)| (name.clone(), entry.condition());
         known.teams.iter().map(told).collect()
     }
-    /// Schedules a verification of a team's log soon, after an answer met damage. For known damage the schedule does
-    /// not change.
+    /// Schedules a verification of a team's log soon, after an answer found damage. If the damage is known already, the schedule
+    /// does not change.
     pub(crate) fn suspect(&self, name: &str) {
         self.change(name, |Entry { audit, .. }| {
             if audit.damage.is_none() {
@@ -293,7 +293,7 @@ impl Served {
             }
         });
     }
-    /// Returns the team whose log is due for verification for the longest time.
+    /// Returns the team whose verification is most overdue, if any is due.
     pub(crate) fn to_audit(&self) -> Option<String> {
         let known = self.read();
         let now = Instant::now();
@@ -304,8 +304,8 @@ impl Served {
         let first = due.filter(|(due, _)| *due <= now).min();
         first.map(|(_, name)| name.clone())
     }
-    /// Stores the result of a verification, or code and description of its failure, and the time of the next one. Known
-    /// damage is kept until a verification finds none.
+    /// Stores the result of a verification, or code and description of its error, and the time of the next verification. Known
+    /// damage is kept until a verification finds no damage.
     pub(crate) fn audited(
         &self,
         name: &str,
@@ -325,7 +325,7 @@ impl Served {
             }
         });
     }
-    /// Returns the team whose journal is due for comparison for the longest time.
+    /// Returns the team whose journal comparison is most overdue, if any is due.
     pub(crate) fn to_compare(&self) -> Option<String> {
         let known = self.read();
         let now = Instant::now();
@@ -334,8 +334,8 @@ impl Served {
         let first = due.filter(|(due, _)| *due <= now).min();
         first.map(|(_, name)| name.clone())
     }
-    /// Stores the result of a comparison of a team's journal with its log, and the time of the next one. A known
-    /// difference is kept until a completed comparison finds none.
+    /// Stores the result of comparing a journal with the log, and the time of the next comparison. A known difference is kept
+    /// until a completed comparison finds no difference.
     pub(crate) fn compared(&self, name: &str, found: Option<Option<String>>, next: Instant) {
         self.change(name, |Entry { audit, .. }| {
             audit.journal_due = next;
@@ -344,7 +344,7 @@ impl Served {
             }
         });
     }
-    /// Returns a team whose disk usage is due for measurement.
+    /// Returns a team whose disk usage must be measured, if any is due.
     pub(crate) fn to_measure(&self) -> Option<String> {
         let known = self.read();
         let now = Instant::now();
@@ -382,18 +382,18 @@ impl Served {
     fn write(&self) -> RwLockWriteGuard<'_, Known> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
-    /// Returns true if the daemon is about to stop; senders of streams should end.
+    /// Returns true if the daemon is stopping. Streams must end then.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
     }
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
     }
-    /// Serves a team, or sets a new token for it. Ends all activity under the old token.
+    /// Starts to serve a team, or sets a new token for it. Ends all connections with the old token.
     pub fn serve(&self, name: &str, token: Digest) {
         let mut known = self.write();
         let token = TokenEntry::new(token);
-        // A new token does not change the results of verification.
+        // Keep the results of verification, because they do not depend on the token.
         let entry = match known.teams.remove(name) {
             Some(before) => Entry { token, ..before },
             None => Entry {
@@ -413,7 +413,7 @@ impl Served {
         };
         known.teams.insert(name.to_owned(), entry);
     }
-    /// Stops serving the team and ends all activity under its token.
+    /// Stops serving a team, and ends all connections with its token.
     pub fn forget(&self, name: &str) {
         self.write().teams.remove(name);
     }

@@ -1,4 +1,4 @@
-//! Slots: a semaphore that knows its size.
+//! A semaphore with a known number of permits.
 
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
@@ -11,7 +11,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub fn new(all: usize) -> Slots {
-        // Limited to the number that can be acquired at once.
+        // A semaphore acquires at most `u32::MAX` permits in one call.
         let all = u32::try_from(all.min(Semaphore::MAX_PERMITS)).unwrap_or(u32::MAX);
         Slots {
             free: Arc::new(Semaphore::new(usize::try_from(all).unwrap_or(usize::MAX))),
@@ -24,7 +24,7 @@ impl Slots {
         self.free.clone().try_acquire_owned().ok()
     }
 
-    /// Takes the next free slot, in the order of requests; `None` after closing.
+    /// Waits for a free slot, in the order of requests. Returns `None` if the slots were closed.
     pub fn next(&self) -> impl Future<Output = Option<OwnedSemaphorePermit>> + Send + use<> {
         let free = self.free.clone();
         async move { free.acquire_owned().await.ok() }
@@ -36,12 +36,12 @@ impl Slots {
         all.saturating_sub(self.free.available_permits())
     }
 
-    /// Takes all slots when they are free. Returned slots go to this request, so that others get none.
+    /// Waits until all slots are free and takes them. Until then no other request gets a slot.
     pub async fn all(&self) -> Option<SemaphorePermit<'_>> {
         self.free.acquire_many(self.all).await.ok()
     }
 
-    /// Closes the slots.
+    /// Closes the slots, so that no further slot can be taken.
     pub fn close(&self) {
         self.free.close();
     }

@@ -9,11 +9,11 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 const SOCKET_FILE: &str = "teamd.sock";
-/// Longest path: socket addresses have 108 bytes, the last of them zero.
+/// Maximum length of a socket path. Socket addresses have 108 bytes, and the last byte is zero.
 const PATH_BYTES_MAX: usize = 107;
 
-/// Returns the path of a root's socket: the given one, or one below the root, or, if that is too long for a socket, one
-/// in the user's runtime directory.
+/// Returns the path of a data root's socket: the given path, or a path in the data root. If this is too long for a socket,
+/// returns a path in the user's runtime directory.
 pub(crate) fn place(
     root: &Path,
     request: Option<&Path>,
@@ -48,7 +48,7 @@ fn fits(path: &Path) -> bool {
     path.as_os_str().len() <= PATH_BYTES_MAX
 }
 
-/// Listens at the path. Replaces the socket of a dead daemon.
+/// Listens on the socket. Replaces the socket of a daemon that was killed.
 pub(crate) fn listen(path: &Path) -> Result<UnixListener> {
     if let Some(dir) = path.parent() {
         private_dir(dir)?;
@@ -56,7 +56,7 @@ pub(crate) fn listen(path: &Path) -> Result<UnixListener> {
     clear(path)?;
     let listening = || {
         let listener = UnixListener::bind(path)?;
-        // No other user can have connected before this, since the directory is private.
+        // No other user can have connected before this call, because the directory is private.
         std::fs::set_permissions(path, PermissionsExt::from_mode(0o600))?;
         listener.set_nonblocking(true)?;
         Ok(listener)
@@ -73,7 +73,7 @@ fn clear(path: &Path) -> Result<()> {
             Err(StartError::SocketTaken(path.to_owned()))
         }
         Ok(_) => match UnixStream::connect(path) {
-            // The daemon of another root listens here.
+            // A daemon of another data root listens on this socket.
             Ok(_) => Err(StartError::SocketTaken(path.to_owned())),
             Err(_) => std::fs::remove_file(path)
                 .map_err(StartError::io(format!("remove {}", path.display()))),

@@ -25,11 +25,11 @@ pub(crate) struct AppState {
     pub pool: Arc<Pool>,
     pub batches: Arc<Batches>,
     pub per_team_limit: PerTeamLimit,
-    /// Pool of calls that wait for an event, so that they do not block others.
+    /// Pool for calls that wait for an event, so that they do not block other calls.
     pub awaiting: Pool,
     pub metrics: Metrics,
     pub guesses: Guesses,
-    /// Bytes of bodies that may still be read.
+    /// Number of bytes of request bodies that can be held in memory.
     pub bodies: Arc<Semaphore>,
     /// Slots for bodies of more than [`Limits::small_body_bytes`].
     pub large_bodies: Arc<Semaphore>,
@@ -39,12 +39,12 @@ pub(crate) struct AppState {
     pub remote_slots: Arc<LocalSlots>,
     /// Permits for concurrent lookups of agents' tokens.
     pub lookups: Semaphore,
-    /// Canceled when the daemon is to stop.
+    /// Canceled when the daemon must stop.
     pub drain: CancellationToken,
     /// The certificate for agents on other machines, if there is one.
     pub certificate: Option<Arc<Certificate>>,
     /// True if signals stop the daemon.
     pub signals: bool,
-    /// TCP port, which `Host` must name.
+    /// TCP port of the daemon. `Host` must name this port.
     pub port: u16,
 }

@@ -1,4 +1,4 @@
-//! The daemon's certificate for TLS, with its key, and reloading of renewed files.
+//! The daemon's TLS certificate and key. They are reloaded when their files are renewed.
 
 use crate::failure::{Result, StartError};
 use std::fs;
@@ -22,8 +22,7 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// The certificate of new connections. Renewed files replace it when certificate and key match; until then the loaded
-/// one stays.
+/// The certificate for new connections. Renewed files replace it only if the new certificate and key match.
 pub(crate) struct Certificate {
     files: TlsFiles,
     loaded: Mutex<Loaded>,
@@ -32,18 +31,18 @@ pub(crate) struct Certificate {
 struct Loaded {
     acceptor: TlsAcceptor,
     stamp: Stamp,
-    /// Reason for which the current files could not be loaded.
+    /// Reason why the current files could not be loaded.
     failure: Option<String>,
 }
 
-/// Length and modification time of both files; `None` for a missing file.
+/// Length and modification time of both files. `None` for a missing file.
 type Stamp = [Option<(u64, SystemTime)>; 2];
 
 impl Certificate {
     /// Loads certificate and key.
     ///
     /// # Errors
-    /// A file cannot be read or holds no PEM, or the key is of another certificate.
+    /// A file cannot be read or is not PEM, or the key does not match the certificate.
     pub fn load(files: TlsFiles) -> Result<Certificate> {
         let stamp = stamp(&files);
         let loaded = Loaded {
@@ -62,12 +61,12 @@ impl Certificate {
         self.loaded().acceptor.clone()
     }
 
-    /// Returns the reason for which the last reading of the files failed, if it did.
+    /// Returns the error of the last attempt to load the files, if it failed.
     pub fn failure(&self) -> Option<String> {
         self.loaded().failure.clone()
     }
 
-    /// Reloads the files if one of them changed since the last reading. Open connections keep their certificate.
+    /// Reloads the files if one of them changed since the last attempt. Open connections keep their certificate.
     pub fn reload_if_changed(&self) {
         let is_current = {
             let loaded = self.loaded();
@@ -80,7 +79,7 @@ impl Certificate {
 
     /// Reloads the files.
     pub fn reload(&self) {
-        // Taken before the files are read, so that the next check notices a change during reading.
+        // Record the state before reading, so that the next check notices a change during the read.
         let stamp = stamp(&self.files);
         let read = acceptor(&self.files);
         let mut loaded = self.loaded();
@@ -114,7 +113,7 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
         path: path.to_owned(),
         why,
     };
-    // Opening a pipe would wait for a writer.
+    // Refuse a pipe, because opening a pipe would wait for a writer.
     for (field, path) in [("tls_cert", &files.certificate), ("tls_key", &files.key)] {
         let metadata = fs::metadata(path);
         let metadata = metadata.map_err(|error| failed(field, path, error.to_string()))?;

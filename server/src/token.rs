@@ -1,8 +1,9 @@
-//! Bearer tokens: 32 random bytes per team, new with every start. The daemon keeps a token's digest, not the token.
+//! Bearer tokens. A token is 32 random bytes per team, and each start of the daemon makes new tokens. The daemon keeps only
+//! the digest of a token.
 
 use std::fmt;
 
-/// Digest of a token, compared in constant time.
+/// Digest of a token. Digests are compared in constant time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Digest(blake3::Hash);
 
@@ -14,13 +15,13 @@ impl Digest {
 }
 
 impl fmt::Debug for Digest {
-    /// Shows nothing, since a digest is of no use in a log.
+    /// Prints no digits, so that digests do not get into log files.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Digest")
     }
 }
 
-/// Creates a token, as text.
+/// Creates a token as text.
 pub(crate) fn new() -> std::io::Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;

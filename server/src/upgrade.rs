@@ -1,4 +1,4 @@
-//! Upgraded connections: a client on the Unix socket or over TLS may switch from HTTP to another protocol.
+//! Upgraded connections: a client on the Unix socket or over TLS can switch from HTTP to another protocol.
 
 use crate::caller::Caller;
 use crate::local_slots::LocalSlot;
@@ -11,26 +11,26 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// Header with the version of the client, and of the daemon.
+/// Header with the version of the client in a request, and of the daemon in a reply.
 pub const VERSION_HEADER: &str = "teamlog-version";
 
-/// An upgraded connection, blocking.
+/// An upgraded connection with blocking reads and writes.
 #[derive(Debug)]
 pub struct UpgradedConnection {
     stream: UnixStream,
-    /// Bytes that the client sent before the upgrade was answered.
+    /// Bytes that the client sent before it received the reply to the upgrade.
     early: io::Cursor<Vec<u8>>,
     slot: LocalSlot,
     remote: Option<Remote>,
 }
 
-/// State of an agent on another machine.
+/// An agent on another machine.
 #[derive(Debug)]
 struct Remote {
     caller: Caller,
-    /// Canceled when its token is no longer valid.
+    /// Canceled when the agent's token becomes invalid.
     revoked: CancellationToken,
-    /// Bytes of requests that may still be read.
+    /// Number of bytes of requests that can be held in memory.
     bodies: Arc<Semaphore>,
 }
 
@@ -60,19 +60,19 @@ impl UpgradedConnection {
             ..self
         }
     }
-    /// Returns the agent on another machine; `None` for the daemon's own user.
+    /// Returns the agent if the client is on another machine. Returns `None` for the daemon's own user.
     pub fn caller(&self) -> Option<&Caller> {
         self.remote.as_ref().map(|remote| &remote.caller)
     }
-    /// Returns true if the token of the connection is no longer valid.
+    /// Returns true if the token of the connection became invalid.
     pub(crate) fn is_revoked(&self) -> bool {
         let remote = self.remote.as_ref();
         remote.is_some_and(|remote| remote.revoked.is_cancelled())
     }
-    /// Reserves memory for a request; `None` for the daemon's own user.
+    /// Reserves memory for a request. Returns `None` for the daemon's own user, who needs no reservation.
     ///
     /// # Errors
-    /// If other machines' requests use all of it.
+    /// Requests from other machines use all of the memory.
     pub(crate) fn room(&self, bytes: u32) -> io::Result<Option<OwnedSemaphorePermit>> {
         let Some(remote) = &self.remote else {
             return Ok(None);
@@ -85,10 +85,10 @@ impl UpgradedConnection {
     pub fn stream(&self) -> &UnixStream {
         &self.stream
     }
-    /// Returns true if the client sends something or disconnects within the time.
+    /// Waits for input. Returns true if the client sends something or disconnects in time.
     ///
     /// # Errors
-    /// Errors of the system.
+    /// I/O errors.
     pub fn hears(&self, within: Duration) -> io::Result<bool> {
         let early = self.early.get_ref().len();
         if usize::try_from(self.early.position()).is_ok_and(|read| read < early) {
@@ -102,12 +102,12 @@ impl UpgradedConnection {
             Err(error) => Err(error.into()),
         }
     }
-    /// Gives the working slot to others while the client waits for something outside of the daemon; returns `false` if
-    /// no more clients may wait.
+    /// Exchanges the working slot for a waiting slot while the client waits for something outside of the daemon. Returns `false`
+    /// if too many clients wait already.
     pub fn waits(&mut self) -> bool {
         self.slot.wait()
     }
-    /// Ends the wait.
+    /// Returns to a working slot after the wait.
     pub fn works(&mut self) {
         self.slot.work();
     }

@@ -1,12 +1,12 @@
-//! Transport of a connection, and its trust.
+//! The transport of a connection, which determines how far its clients are trusted.
 
 /// Transport of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Via {
-    /// TCP, from any user of this machine.
+    /// TCP on the loopback, open to all users of this machine.
     Tcp,
-    /// TLS, from any machine.
+    /// TLS, open to all machines.
     Tls,
-    /// Unix socket, from the daemon's own user.
+    /// Unix socket, open only to the daemon's own user.
     Socket,
 }

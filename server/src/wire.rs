@@ -1,4 +1,4 @@
-//! The wire: heads of requests within limits, bodies of answers, and timeouts.
+//! Reads request heads within limits, sends the bodies of answers, and enforces timeouts.
 
 pub(crate) mod body;
 mod head;

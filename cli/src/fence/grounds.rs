@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use teamlog_team::resource::pattern::Pattern;
 
-/// Directories that determine what a fenced command may write. Every path is absolute and without symlinks.
+/// Directories that determine the writable places of a fenced command. Every path is absolute and without symlinks.
 #[derive(Debug, Clone)]
 pub struct WritablePaths {
     /// The repository, in which only leased paths are writable.

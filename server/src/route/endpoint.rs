@@ -17,34 +17,34 @@ use teamlog_team::api::{Effect, Op};
 use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::{Code, Team};
 
-/// Answers a checked input.
+/// Function that answers a call whose input was checked.
 type Run = Box<
     dyn Fn(&mut RequestContext<'_>, Map<String, Value>) -> Result<Reply, Problem> + Send + Sync,
 >;
 
 type Describe = fn() -> Schema;
 
-/// A row of the table.
+/// A row of the table of routes.
 pub struct Route {
-    /// The method.
+    /// HTTP method of the route.
     pub method: Method,
-    /// Effect on the log.
+    /// Effect of the route on the log.
     pub effect: Effect,
-    /// Scope that an agent's token needs.
+    /// Scope that the token of an agent needs.
     pub scope: AgentScope,
-    /// Path; `{name}` matches one segment, which is a field of the input.
+    /// Pattern of the path. `{name}` matches one segment, which becomes a field of the input.
     pub pattern: &'static str,
     /// Operation id in the OpenAPI document.
     pub id: &'static str,
-    /// Description, one line without full stop.
+    /// Description in one line without a full stop.
     pub doc: &'static str,
-    /// Status of success.
+    /// HTTP status of a successful answer.
     pub status: u16,
-    /// Codes of the route's refusals, besides those of every route.
+    /// Error codes of the route, without the codes that every route may return.
     pub codes: &'static [Code],
-    /// True if the route can also answer as a stream.
+    /// True if the route also supports answers as a stream.
     pub streams: bool,
-    /// True if the route can answer for a point of the past.
+    /// True if the route can answer for a point in the past.
     pub of_any_time: bool,
     /// True if the route concerns one team.
     pub of_team: bool,
@@ -52,16 +52,16 @@ pub struct Route {
     schema: Schema,
     answer: Describe,
     pub(super) run: Run,
-    /// Fields of the input, under their names in this API.
+    /// Fields of the input, with the names of this API.
     pub(super) shape: Shape,
-    /// The objects inside the input.
+    /// Fields of the input that hold objects.
     pub(super) parts: Vec<Part>,
-    /// Fields that have another name in the input's type: (name here, name there).
+    /// Fields with another name in the input's type. Each pair has the name in this API and the name in the type.
     pub(super) renamed: Vec<(String, String)>,
 }
 
 impl Route {
-    /// Returns a route that answers from the state.
+    /// Makes a route that answers from the state of the team.
     pub(super) fn reads<I, A>(
         pattern: &'static str,
         id: &'static str,
@@ -74,7 +74,7 @@ impl Route {
         Route::looks(pattern, id, move |input, team, _| look(input, team))
     }
 
-    /// Returns a route that answers from the state and from the daemon's own data.
+    /// Makes a route that answers from the state of the team and from data of the daemon.
     pub(super) fn looks<I, A>(
         pattern: &'static str,
         id: &'static str,
@@ -99,7 +99,7 @@ impl Route {
         }
     }
 
-    /// Returns a route that answers like a reading operation.
+    /// Makes a route that gives the answer of a reading operation.
     pub(super) fn answers<O>(pattern: &'static str, id: &'static str) -> Route
     where
         O: Op<Data: 'static> + 'static,
@@ -107,7 +107,7 @@ impl Route {
         Route::reads(pattern, id, |asked: O, team| Ok(asked.run(team)?)).like::<O>()
     }
 
-    /// Returns a route that records events.
+    /// Makes a route that records events.
     pub(super) fn records<I, A>(
         pattern: &'static str,
         id: &'static str,
@@ -124,7 +124,7 @@ impl Route {
         }
     }
 
-    /// Returns a route whose handler builds the whole reply.
+    /// Makes a route whose handler builds the whole reply.
     pub(super) fn replies<I, A>(
         method: Method,
         pattern: &'static str,
@@ -168,7 +168,7 @@ impl Route {
         route.named(names::of_input)
     }
 
-    /// Returns the route with effect, scope, codes and description of an operation.
+    /// Takes effect, scope, codes and description from operation `O`.
     pub(super) fn like<O: Op>(self) -> Route {
         let (effect, scope) = (O::EFFECT, O::SCOPE);
         Route {
@@ -182,7 +182,7 @@ impl Route {
     pub(super) fn doc(self, doc: &'static str) -> Route {
         Route { doc, ..self }
     }
-    /// Returns the route with the scope `operate`, for changes of the whole team.
+    /// Sets the scope to `operate`, for changes that concern the whole team.
     pub(super) fn operates(self) -> Route {
         let scope = AgentScope::Operate;
         Route { scope, ..self }
@@ -193,12 +193,12 @@ impl Route {
     pub(super) fn codes(self, codes: &'static [Code]) -> Route {
         Route { codes, ..self }
     }
-    /// Returns the route with method POST, for inputs in a body or calls that must not be repeated.
+    /// Sets the method to POST, for a reading route whose input is a body, or whose call must not be repeated.
     pub(super) fn in_body(self) -> Route {
         let method = Method::Post;
         Route { method, ..self }.of_now()
     }
-    /// Makes the route answer for the present only.
+    /// Makes the route answer only for the present.
     pub(super) fn of_now(self) -> Route {
         let of_any_time = false;
         Route {
@@ -206,22 +206,22 @@ impl Route {
             ..self
         }
     }
-    /// Makes the route concern no team.
+    /// Marks the route as not concerning a team.
     pub(super) fn of_no_team(self) -> Route {
         let of_team = false;
         Route { of_team, ..self }
     }
-    /// Lets the route also answer as a stream; its fields keep the names of their type.
+    /// Lets the route also answer as a stream. Its fields keep the names of their type.
     pub(super) fn streams(self) -> Route {
         let streams = true;
         Route { streams, ..self }.named(str::to_owned)
     }
-    /// Returns the route with a limit for the number of items on a page.
+    /// Limits the number of items on a page.
     pub(super) fn page(self, max: u64) -> Route {
         self.bounded("limit", "minimum", 1)
             .bounded("limit", "maximum", max)
     }
-    /// Returns the route with a bound for the value of a field.
+    /// Sets a bound for the value of a field.
     pub(super) fn bounded(mut self, field: &str, bound: &str, value: u64) -> Route {
         let field = self.schema.pointer_mut(&format!("/properties/{field}"));
         if let Some(field) = field {
@@ -245,16 +245,16 @@ impl Route {
     pub fn input_schema(&self) -> Schema {
         self.schema.clone()
     }
-    /// Returns the self-contained schema of the success body.
+    /// Returns the self-contained schema of the body of a successful answer.
     pub fn answer_schema(&self) -> Schema {
         (self.answer)()
     }
-    /// Returns the parameters of the path.
+    /// Returns the names of the parameters in the path.
     pub fn parameters(&self) -> impl Iterator<Item = &'static str> {
         self.pattern.split('/').filter_map(parameter)
     }
 
-    /// Matches a path with the pattern and returns the values of the parameters.
+    /// Matches a path with the pattern. Returns the values of the parameters, or `None` if the path does not match.
     pub(super) fn fits(&self, path: &[String]) -> Option<Vec<(&'static str, String)>> {
         let segments = self.pattern.split('/').skip(1);
         if path.len() != segments.clone().count() {
@@ -278,12 +278,12 @@ impl std::fmt::Debug for Route {
     }
 }
 
-/// Returns the name in a segment `{name}`.
+/// Returns the name in a segment `{name}`, or `None` for another segment.
 fn parameter(segment: &'static str) -> Option<&'static str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// Returns the schemas of an input and of its answer.
+/// Returns functions that describe an input and its answer as schemas.
 fn described<I: JsonSchema, A: JsonSchema>() -> (Describe, Describe) {
     (input_schema::<I>, schema::of_answer::<A>)
 }

@@ -1,4 +1,4 @@
-//! Pages of the log, and the events of one trace. `front` answers `GET /v1/events` as a stream.
+//! Pages of the log, and the events of one trace. [`crate::stream`] answers `GET /v1/events` as a stream.
 
 use super::input::shown;
 use super::problem::Problem;
@@ -11,7 +11,6 @@ use teamlog_team::story::trace::{Trace, TraceAnswer};
 /// Default number of events on a page of a trace.
 pub const TRACE_EVENTS: u64 = 100;
 
-/// Reads the `Last-Event-ID` header.
 pub fn last_event_id(call: &Call) -> Result<Option<u64>, Problem> {
     let Some(text) = &call.last_event_id else {
         return Ok(None);

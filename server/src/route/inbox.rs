@@ -1,4 +1,4 @@
-//! The feed of an agent.
+//! The feed of an agent: `GET /v1/inbox`.
 
 use super::problem::Problem;
 use super::record::{SCHEMA_VERSION, moment};

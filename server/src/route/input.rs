@@ -1,7 +1,7 @@
-//! Reading of inputs: every error names the field, the value and the rule.
+//! Reads inputs. Every error names the field, the value and the rule.
 //!
-//! A field counts as absent if it is `null`, or if it is blank and optional. Numbers in a query are parsed according to
-//! the field's type. Naming the team is optional; it must be the token's team.
+//! A field counts as absent if it is `null`, or if it is blank and optional. A query parameter is parsed according to the type
+//! of its field. A request may name the team, which must then be the team of the token.
 
 use super::endpoint::Route;
 use super::names;
@@ -15,26 +15,26 @@ use teamlog_team::engine::Json;
 use teamlog_team::engine::Point;
 use teamlog_team::handle::past;
 
-/// Field that names the team, in every input.
+/// Input field that names the team.
 pub const TEAM: &str = "teamId";
 
-/// Field that names a point of the past, in routes that support it.
+/// Input field that names a past point, in routes that support past points.
 pub const AT: &str = "at";
 
-/// Longest value that a message repeats, in characters.
+/// Maximum number of characters of a value in an error message.
 const SHOWN_MAX: usize = 80;
 
-/// A checked input.
+/// A checked input of a call.
 pub struct Read {
-    /// Fields, under the names of the input's type.
+    /// The fields, with the names of the input's type.
     pub fields: Map<String, Value>,
-    /// Body in canonical form: keys sorted, no white space.
+    /// The body as canonical JSON: keys are sorted and there is no white space.
     pub canonical: String,
-    /// Point of the past, if the caller named one.
+    /// The past point that the caller named, if any.
     pub at: Option<Point>,
 }
 
-/// Reads path, query and body.
+/// Reads the input from path, query and body.
 pub fn read(
     route: &Route,
     call: &Call,
@@ -49,7 +49,7 @@ pub fn read(
             }
             check_named_team(call)?;
             let body = body(&call.body)?;
-            // `Map` sorts its keys.
+            // `Map` keeps its keys sorted.
             let canonical = serde_json::to_string(&body).unwrap_or_default();
             (body, canonical)
         }
@@ -78,7 +78,7 @@ pub fn read(
     })
 }
 
-/// Returns the fields of a query. Empty ones count as absent.
+/// Returns the fields of the query. Empty parameters count as absent.
 fn query(route: &Route, call: &Call) -> Result<Map<String, Value>, Problem> {
     let mut fields = Map::new();
     for (name, text) in &call.query {
@@ -95,7 +95,7 @@ fn query(route: &Route, call: &Call) -> Result<Map<String, Value>, Problem> {
     Ok(fields)
 }
 
-/// Converts a query's text to the type of its field, if it parses as that type.
+/// Converts the text of a query parameter to the type of its field. Keeps the text if it is invalid.
 fn of_text(field: &Field, text: &str) -> Value {
     let plain = || Value::String(text.to_owned());
     match field.kind {
@@ -106,7 +106,7 @@ fn of_text(field: &Field, text: &str) -> Value {
     }
 }
 
-/// Parses the body, an object; an empty body counts as an empty object.
+/// Parses the body, which must be an object. An empty body counts as an empty object.
 fn body(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
     let malformed = |message: String| Problem::new("invalid_json", message);
     let text = std::str::from_utf8(bytes)
@@ -128,7 +128,7 @@ fn body(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
     }
 }
 
-/// Checks a team named in the query, for calls with a body too.
+/// Checks the team that the query names. Calls with a body are checked too.
 fn check_named_team(call: &Call) -> Result<(), Problem> {
     let mut named = call.query.iter().filter(|(name, _)| name == TEAM);
     named.try_for_each(|(_, team)| match is_meant(team, call) {
@@ -137,8 +137,8 @@ fn check_named_team(call: &Call) -> Result<(), Problem> {
     })
 }
 
-/// Returns true if a name is the call's team. A caller who may use all teams may name any team in calls that concern
-/// none.
+/// Returns true if `team` is the team of the call. If the call concerns no team, a caller with access to all teams may name
+/// any team.
 fn is_meant(team: &str, call: &Call) -> bool {
     team.trim().is_empty()
         || team == call.team
@@ -157,7 +157,8 @@ fn check_team(fields: &mut Map<String, Value>, call: &Call) -> Result<(), Proble
     }
 }
 
-/// Takes the point of the past out of the query; refused if the route answers for the present only.
+/// Removes the past point from the fields of a query and returns it. Refuses a past point if the route answers only for the
+/// present.
 fn take_point(fields: &mut Map<String, Value>, route: &Route) -> Result<Option<Point>, Problem> {
     let text = match fields.remove(AT) {
         Some(Value::String(text)) if !text.is_empty() => text,
@@ -178,7 +179,7 @@ fn take_point(fields: &mut Map<String, Value>, route: &Route) -> Result<Option<P
     Ok(Some(point))
 }
 
-/// Returns the refusal of a token of another team.
+/// Makes the error for a team that is not the team of the token.
 pub fn another_team(team: &str, own: &str) -> Problem {
     let rule = format!("{TEAM} must be the team of the token, {own}");
     Problem::new("team_not_found", format!("{rule}, but is {}", shown(team)))
@@ -186,7 +187,7 @@ pub fn another_team(team: &str, own: &str) -> Problem {
         .detail("team", own)
 }
 
-/// Returns the fields that a query or a body may contain.
+/// Returns the names of the fields that a query or a body may contain.
 fn given(route: &Route) -> Vec<&str> {
     let names = route.shape.names();
     let own = names.filter(|name| !route.parameters().any(|own| own == *name));
@@ -225,10 +226,10 @@ fn check_part(part: &Part, place: String, item: &mut Value) -> Result<(), Proble
     object.check(fields)
 }
 
-/// An object to check: a whole input, or an object inside one.
+/// An object to check: a whole input, or an object inside an input.
 struct Object<'a> {
     shape: &'a Shape,
-    /// Prefix of its fields' names in messages: empty, or `agents[0].`.
+    /// Prefix for the names of the object's fields in messages: empty, or for example `agents[0].`.
     place: String,
 }
 
@@ -290,7 +291,7 @@ impl Object<'_> {
     }
 }
 
-/// Returns a value as messages show it.
+/// Formats a value for an error message.
 pub fn brief(value: &Value) -> String {
     match value {
         Value::String(text) => shown(text),
@@ -300,7 +301,7 @@ pub fn brief(value: &Value) -> String {
     }
 }
 
-/// Returns a text as messages show it.
+/// Shortens a text for an error message.
 pub fn shown(text: &str) -> String {
     format!("{:?}", cut(text))
 }

@@ -1,4 +1,4 @@
-//! One table of routes; dispatch and the OpenAPI document are derived from it.
+//! The table of routes. Dispatch and the OpenAPI document are derived from it.
 
 mod admitted;
 mod attention;
@@ -48,7 +48,7 @@ use teamlog_team::task::show::TaskShow;
 /// Path parameter that names a task.
 const TASK: &str = "taskId";
 
-/// Answers an admitted call. May wait for the disk, but reads nothing from the network.
+/// Answers a call. May wait for the disk, but reads nothing from the network.
 pub fn answer(served: &Served, call: &Call) -> Reply {
     let reply = redacted(answered(served, call), call);
     if reply.status == 503 && reply.code().as_deref() == Some(DAMAGED) {
@@ -57,7 +57,7 @@ pub fn answer(served: &Served, call: &Call) -> Reply {
     reply
 }
 
-/// Returns the reply without the tokens of claims whose holder is another agent than the caller.
+/// Removes from a reply the claim tokens that belong to other agents than the caller.
 fn redacted(reply: Reply, call: &Call) -> Reply {
     let body = std::str::from_utf8(&reply.body).unwrap_or_default();
     let agent = call.caller.agent.as_ref();
@@ -85,7 +85,7 @@ fn answered(served: &Served, call: &Call) -> Reply {
     }
 }
 
-/// Returns the methods of a path, as `Allow` lists them; `None` for an unknown path. Paths that `front` answers are not
+/// Returns the methods of a path in the form of the `Allow` header, or `None` for an unknown path. Paths of `front` are not
 /// included.
 pub fn allowed(path: &[String]) -> Option<String> {
     let methods = table::methods(path);
@@ -114,7 +114,7 @@ fn carry_out(
     })
 }
 
-/// Codes of errors that are reported only for tasks that exist.
+/// Codes of errors that can be reported only for tasks that exist.
 const BEHIND_THE_TASK: [&str; 4] = [
     "invalid_input",
     "too_large",
@@ -122,13 +122,13 @@ const BEHIND_THE_TASK: [&str; 4] = [
     "budget_exceeded",
 ];
 
-/// Returns the task that a path names.
+/// Returns the task id in a path, if the path has one.
 fn task_of(parameters: &[(&'static str, String)]) -> Option<String> {
     let task = parameters.iter().find(|(name, _)| *name == TASK);
     task.map(|(_, id)| id.clone())
 }
 
-/// Returns the error for an unknown task, if the task does not exist.
+/// Returns the error for an unknown task if the task does not exist.
 fn missing_task(served: &Served, call: &Call, task_id: String) -> Option<Problem> {
     let show = TaskShow {
         task_id,
@@ -139,12 +139,11 @@ fn missing_task(served: &Served, call: &Call, task_id: String) -> Option<Problem
     (refusal.code == Code::TaskNotFound).then(|| Problem::from(refusal.clone()))
 }
 
-/// Returns the status of a code.
 fn status_of(code: &str) -> u16 {
     codes::row_of(code).status
 }
 
-/// Returns the effect of a call and the scope that an agent's token needs, according to method and path.
+/// Returns the effect of a call, and the scope that an agent's token needs for it.
 pub(crate) fn effect(method: Method, path: &[String]) -> (Effect, AgentScope) {
     let reads = (Effect::Reads, AgentScope::Read);
     if let Some(operation) = operation(path) {
@@ -157,7 +156,7 @@ pub(crate) fn effect(method: Method, path: &[String]) -> (Effect, AgentScope) {
     }
 }
 
-/// Returns the operation that a path below `/v1/api/` names, by any of its names.
+/// Returns the operation that a path below `/v1/api/` names. The path may contain any name of the operation.
 fn operation(path: &[String]) -> Option<Option<&'static Operation>> {
     match path {
         [version, api, operation] if version == "v1" && api == "api" => Some(api::find(operation)),
@@ -165,7 +164,7 @@ fn operation(path: &[String]) -> Option<Option<&'static Operation>> {
     }
 }
 
-/// Reads a call's input as its route does.
+/// Reads the input of a call like the call's route does.
 pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
     let RouteLookup::Route(route, parameters) = table::find(call.method, &call.path) else {
         return Err(Problem::new("not_found", "no such path"));
@@ -178,7 +177,7 @@ pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
     endpoint::typed(route.id, read.fields)
 }
 
-/// Builds the reply for a method that the path does not support.
+/// Makes the reply for a method that the path does not support.
 pub(crate) fn refused_method(allow: &str, method: &str) -> Reply {
     let message = format!("this path supports {allow}, not {method}");
     Problem::new("method_not_allowed", message)
@@ -186,7 +185,7 @@ pub(crate) fn refused_method(allow: &str, method: &str) -> Reply {
         .header("Allow", allow)
 }
 
-/// Lists the methods; `GET` implies `HEAD`.
+/// Lists the methods of a path. `GET` implies `HEAD`.
 fn listed(methods: &[Method]) -> String {
     let names: Vec<&str> = methods
         .iter()

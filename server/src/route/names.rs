@@ -1,11 +1,11 @@
-//! Names of fields in this API, for the fields of commands and operations.
+//! Translates field names between commands and this API.
 
 use schemars::Schema;
 use serde_json::{Map, Value};
 use teamlog_team::api::shape::Shape;
 
-/// Fields whose name here is not the camelCase form of their own. If a name has several rows, the first row counts
-/// whose field the route has. Names with hyphens are headers; `a.b` is field `b` inside field `a`.
+/// Fields whose name in this API is not the camelCase form of the command's name. If a name has several rows, the first row
+/// whose field the route has is used. A name with hyphens is a header; `a.b` is the field `b` inside the field `a`.
 const FIELDS: [(&str, &str); 13] = [
     ("actor", "agentId"),
     ("agent", "agentId"),
@@ -22,7 +22,7 @@ const FIELDS: [(&str, &str); 13] = [
     ("per_agent_tokens", "budget.perAgentTokens"),
 ];
 
-/// Returns the name of an input's field.
+/// Returns the name in this API of an input field.
 pub fn of_input(name: &str) -> String {
     let mut rows = FIELDS.iter().filter(|(_, own)| !own.contains(['-', '.']));
     let row = rows.find(|(field, _)| *field == name);
@@ -38,7 +38,7 @@ fn camel(name: &str) -> String {
     })
 }
 
-/// Renames the fields of an input's schema; also returns the pairs of new and old names.
+/// Renames the fields in the schema of an input. Also returns pairs of the new and the old name.
 pub fn renamed(mut schema: Schema, name: fn(&str) -> String) -> (Schema, Vec<(String, String)>) {
     let mut pairs = Vec::new();
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
@@ -60,7 +60,7 @@ pub fn renamed(mut schema: Schema, name: fn(&str) -> String) -> (Schema, Vec<(St
     (schema, pairs)
 }
 
-/// Restores the names that the input's type has for the fields.
+/// Renames fields of an input back to the names in the input's type.
 pub fn restored(fields: &mut Map<String, Value>, pairs: &[(String, String)]) {
     for (new, old) in pairs {
         if let Some(value) = fields.remove(new) {
@@ -69,14 +69,14 @@ pub fn restored(fields: &mut Map<String, Value>, pairs: &[(String, String)]) {
     }
 }
 
-/// Returns the route's own name of a field that commands call `name`, if it has one.
+/// Returns the name that the route uses for the field `name` of commands. Returns `None` if the route has no such field.
 pub fn own_name(name: &str, shape: &Shape) -> Option<String> {
     if shape.field(name).is_some() {
         return None;
     }
     let taken = |own: &String| {
         let outer = own.split('.').next().unwrap_or_default();
-        // Headers are valid for every route.
+        // A header is valid for every route.
         own.contains('-') || shape.field(outer).is_some()
     };
     let rows = FIELDS.iter().filter(|(field, _)| *field == name);
@@ -84,7 +84,7 @@ pub fn own_name(name: &str, shape: &Shape) -> Option<String> {
     std::iter::once(camel(name)).chain(rows).find(taken)
 }
 
-/// Replaces the names of fields in a sentence by the route's names. Values that follow the rule are unchanged.
+/// Replaces field names of commands in a message by the names of the route. Values in the message stay unchanged.
 pub fn in_terms_of(shape: &Shape, message: &str) -> String {
     let (rule, rest) = message.split_at(message.find(", but ").unwrap_or(message.len()));
     let words = rule.split(' ').enumerate().map(|(at, word)| {
@@ -92,7 +92,7 @@ pub fn in_terms_of(shape: &Shape, message: &str) -> String {
             Some(bare) => (bare, ","),
             None => (word, ""),
         };
-        // In a sentence, a word without an underscore is plain English.
+        // Inside a sentence, a word without an underscore is an ordinary word.
         let named = at == 0 || bare.contains('_');
         let own = own_name(bare, shape).filter(|_| named);
         own.unwrap_or_else(|| bare.to_owned()) + point

@@ -19,14 +19,14 @@ use teamlog_team::Code;
 use teamlog_team::api::{self, Effect, Envelope, OPERATIONS, Operation, schema};
 use teamlog_team::lifecycle::read_team::ReadTeam;
 
-/// Codes that any request can have.
+/// Error codes that every request can get.
 const FRONT: &str =
     "malformed_request forbidden target_too_long misdirected head_too_large internal busy";
-/// Codes that any call can have, besides those of every operation.
+/// Error codes that every call can get, without the codes of every operation.
 const ALWAYS: &str = "unauthorized too_large request_timeout io locked lock_lost damaged";
-/// Codes of calls with a body.
+/// Error codes of calls with a body.
 const WITH_BODY: &str = "invalid_json unsupported_media_type";
-/// Codes of calls that record, besides those of every recording operation.
+/// Error codes of calls that record events, without the codes of every recording operation.
 const RECORDING: &str = "no_space poisoned journal_busy journal_unreachable journal_unknown journal_not_durable \
     journal_behind journal_forked";
 
@@ -45,7 +45,7 @@ pub(super) fn serve(_: ReadTeam, _: &mut RequestContext<'_>) -> Result<Reply, Pr
 pub fn document() -> Value {
     let mut schemas = Schemas::default();
     let mut paths = Map::new();
-    // The operations have an entry each.
+    // Each operation gets its own entry instead of this route.
     for route in ROUTES.iter().filter(|route| route.pattern != OPERATION) {
         let described = of_route(route, &mut schemas);
         add(&mut paths, route.pattern, route.method, described);
@@ -79,7 +79,7 @@ pub fn document() -> Value {
     })
 }
 
-/// Format of times in the answers of this API; the answers of other surfaces have six decimals.
+/// Format of times in this API. Other surfaces use six decimals.
 const MOMENT: &str = "UTC, RFC 3339, with Z. Three decimals; six in events, and in answers that equal those of the command line";
 
 fn moments(mut schemas: Map<String, Value>) -> Map<String, Value> {
@@ -94,7 +94,7 @@ fn add(paths: &mut Map<String, Value>, path: &str, method: Method, described: Va
     item[method.name().to_lowercase()] = described;
 }
 
-/// Returns the header parameters.
+/// Returns the descriptions of the header parameters.
 fn parameters() -> Value {
     let header = |name: &str, about: &str, max: u32| {
         let about = format!("{about}. An empty value counts as absent");
@@ -178,12 +178,11 @@ fn headers(mutates: bool) -> impl Iterator<Item = Value> {
         .map(|name| json!({"$ref": format!("#/components/parameters/{name}")}))
 }
 
-/// Returns the schema of a text.
 fn text(about: &str) -> Value {
     json!({"type": "string", "description": about})
 }
 
-/// Splits the fields into those of the path and the others.
+/// Splits the fields of an input into path parameters and other fields.
 fn split(input: &Value, route: &Route) -> (Map<String, Value>, Map<String, Value>) {
     let properties = input.get("properties").and_then(Value::as_object);
     let (mut in_path, mut own) = (Map::new(), Map::new());
@@ -214,7 +213,7 @@ fn parameter(name: &str, place: &str, required: bool, mut schema: Value) -> Valu
     parameter
 }
 
-/// Removes `null` from a schema: a query cannot contain it.
+/// Removes `null` from a schema, because a query parameter cannot be `null`.
 fn without_null(mut schema: Value) -> Value {
     if let Some(fields) = schema.as_object_mut()
         && fields.get("default").is_some_and(Value::is_null)
@@ -275,7 +274,7 @@ fn error_schema(schemas: &mut Schemas) -> Value {
     schemas.named(schema::of_answer::<ErrorBody<'static>>())
 }
 
-/// Returns the responses by status: success, and the errors.
+/// Returns the responses of a route by status: the success and the errors.
 fn responses(route: &Route, success: Value, error: &Value) -> Value {
     let mutates = route.effect == Effect::Records;
     let has_body = route.method == Method::Post;
@@ -288,7 +287,7 @@ fn responses(route: &Route, success: Value, error: &Value) -> Value {
     responses.into()
 }
 
-/// Returns the codes of errors of a call: the common ones, then its own.
+/// Returns the error codes of an operation: the common codes, then its own codes.
 fn codes(mutates: bool, own: &'static [Code]) -> impl Iterator<Item = &'static str> {
     let refusals = api::refusals(mutates, own).map(Code::as_str);
     let others = [(FRONT, true), (ALWAYS, true), (RECORDING, mutates)];
@@ -299,7 +298,7 @@ fn codes(mutates: bool, own: &'static [Code]) -> impl Iterator<Item = &'static s
     )
 }
 
-/// Returns the codes of a list, or none if `are` is false.
+/// Splits a list of codes. Returns nothing if `are` is false.
 fn words(codes: &'static str, are: bool) -> impl Iterator<Item = &'static str> {
     codes.split_whitespace().filter(move |_| are)
 }
@@ -330,7 +329,7 @@ fn failures<'a>(codes: impl Iterator<Item = &'a str>, error: &Value) -> Map<Stri
 fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
     let mut input = schemas.inlined(operation.input_schema());
     let mut required = required(&input);
-    // The token decides the team.
+    // The token determines the team.
     required.retain(|name| name != "team_name");
     let needs_body = !required.is_empty();
     input["required"] = required.into();
@@ -351,7 +350,7 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
         .chain(["operation_failed"]);
     let failed = schemas.named(schema::of_answer::<Envelope<'static>>());
     let error = error_schema(schemas);
-    // A call that is not admitted has no envelope.
+    // A call that fails in admission has no operation envelope.
     let mut responses = failures(codes, &json!({"anyOf": [failed, error]}));
     let content = json!({"application/json": {"schema": envelope}});
     responses.insert("200".to_owned(), done(operation.mutates(), content));
@@ -364,7 +363,7 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
     })
 }
 
-/// Paths that `front` answers: path, operation id, description, media type, and whether a token is unnecessary.
+/// Paths that `front` answers: path, operation id, description, media type, and true if no token is needed.
 const IN_FRONT: [(&str, &str, &str, &str, bool); 4] = [
     (
         "/",

@@ -1,4 +1,4 @@
-//! `POST /v1/api/{operation}`: every operation of the team API, with its own envelope.
+//! `POST /v1/api/{operation}`: runs an operation of the team API. The answer has the JSON envelope of operations.
 
 use super::codes;
 use super::input::{brief, shown};
@@ -14,10 +14,10 @@ use teamlog_team::engine::Timestamp;
 
 /// Program name in the envelope.
 const PROGRAM: &str = "teamlog api";
-/// Field that names the team in operations.
+/// Input field of operations that names the team.
 const TEAM_NAME: &str = "team_name";
 
-/// Pattern of the route of all operations.
+/// Pattern of the route that runs operations.
 pub const PATTERN: &str = "/v1/api/{operation}";
 /// Body of the answer.
 pub type Answer = Envelope<'static>;
@@ -62,7 +62,7 @@ fn carry_out(
 ) -> Result<OperationAnswer, Fault> {
     check_team(&input, request.call.team.as_str())?;
     input.insert(TEAM_NAME.to_owned(), request.call.team.as_str().into());
-    // The operation decides which requests are equal, so that a repeat over another surface is recognized.
+    // Equality of requests under a key is decided by the operation, so that a repeat over another surface is recognised.
     let control = Control {
         key: request.call.key.clone(),
         trace_id: request.call.trace_id.clone(),
@@ -72,7 +72,7 @@ fn carry_out(
     api::call(&request.root, operation, input, control)
 }
 
-/// Checks `team_name`, if present: it must be the token's team. Nothing else is ignored.
+/// Checks that `team_name` is absent or names the team of the token.
 fn check_team(input: &Map<String, Value>, own: &str) -> Result<(), Fault> {
     let (code, message) = match input.get(TEAM_NAME) {
         None | Some(Value::Null) => return Ok(()),
@@ -99,7 +99,7 @@ fn done(
         let envelope = Envelope::done(PROGRAM, operation.name, began, &answered.data);
         return Ok(Reply::json(200, &envelope));
     };
-    // A repeat gets the same bytes, including the time of the first answer.
+    // A repeated request must get equal bytes, including the time of the first answer.
     let began = match key {
         Some(key) => team.answered_at(key)?.unwrap_or(began),
         None => began,
@@ -114,7 +114,7 @@ fn done(
 
 fn failed(operation: Option<&str>, began: Timestamp, fault: &Fault) -> Reply {
     let envelope = Envelope::failed(PROGRAM, operation, began, fault);
-    // If the contract's code is less precise than ours, the answer has both.
+    // If our error code is more precise than the code of the team API, the answer has both codes.
     let precise = fault.details.get("code").and_then(Value::as_str);
     codes::row_of(precise.unwrap_or(&fault.code)).reply(&envelope)
 }

@@ -1,4 +1,4 @@
-//! Page sessions: opened with a one-time code, shown, ended.
+//! Page sessions: open with a one-time code, show, and end.
 
 use super::problem::Problem;
 use super::request::RequestContext;
@@ -44,7 +44,7 @@ pub fn open(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Probl
     };
     let made =
         made.map_err(|error| Problem::new("io", format!("cannot get random bytes: {error}")))?;
-    // Another page may have used the code first.
+    // Another client may have used the code first.
     Ok(match made {
         None => Reply::unauthorized(CODE_WANTED),
         Some(made) => Reply::json(

@@ -1,4 +1,4 @@
-//! Permission of agents to write paths.
+//! Tells if an agent may write a path.
 
 use super::problem::Problem;
 use super::record::moment;

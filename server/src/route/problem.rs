@@ -1,4 +1,4 @@
-//! Errors of calls, in the form in which they are answered.
+//! Errors of calls, in the form of the answer.
 
 use super::{codes, names};
 use crate::reply::Reply;
@@ -32,7 +32,7 @@ pub struct ErrorBody<'a> {
 }
 
 impl Problem {
-    /// Creates a problem without details.
+    /// Makes a problem without details.
     pub fn new(code: &str, message: impl Into<String>) -> Problem {
         Problem {
             code: code.to_owned(),
@@ -42,7 +42,7 @@ impl Problem {
         }
     }
 
-    /// Creates an `invalid_input` problem of a field.
+    /// Makes an `invalid_input` problem for a field.
     pub fn invalid(field: &str, message: impl Into<String>) -> Problem {
         Problem::new("invalid_input", message).detail("field", field)
     }
@@ -64,7 +64,7 @@ impl Problem {
         codes::row_of(&self.code).reply(&ErrorBody { error: &self })
     }
 
-    /// Returns the problem with the route's names of fields in place of the commands'.
+    /// Replaces the field names of commands in the message by the field names of the route.
     #[must_use]
     pub(super) fn in_terms_of(mut self, shape: &Shape) -> Problem {
         if !self.by_command || shape.open {
@@ -201,7 +201,7 @@ mod tests {
             let told = problem.details.get("field").and_then(Value::as_str);
             assert_eq!(told, named, "{message}");
         }
-        // Messages of this surface are unchanged.
+        // Messages that this surface made stay unchanged.
         let own = Problem::invalid("worker", "worker must be a field");
         assert_eq!(own.clone().in_terms_of(&shape()), own);
     }

@@ -1,4 +1,4 @@
-//! Tasks as HTTP shows them. The order of the fields is part of the shape.
+//! Tasks in the form of this API. The order of the fields is part of the form.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
@@ -15,15 +15,15 @@ use teamlog_team::projections::worker::supervision::ApprovalStatus;
 use teamlog_team::projections::{self, Status};
 use teamlog_team::task::record::TaskRecord;
 
-/// Version of every record's format.
+/// Version of the format of all records.
 pub const SCHEMA_VERSION: &str = "1.0.0";
 
-/// A time as HTTP shows it, from the text that a command answers with.
+/// Converts a time of a command's answer to the format of this API.
 pub fn moment(text: &str) -> String {
     Timestamp::parse(text).map_or_else(|_| text.to_owned(), milliseconds)
 }
 
-/// The names of HTTP.
+/// Field names of this API.
 pub static HTTP: Dialect = Dialect::new(
     &[
         Row::text("schemaVersion", SCHEMA_VERSION, "Always `1.0.0`"),
@@ -96,7 +96,7 @@ pub static HTTP: Dialect = Dialect::new(
         Row::new("reportedBy", Field::ReportedBy, IfSet),
         Row::new("reportedAt", Field::ReportedAt, IfSet),
     ],
-    // Facts of the message protocol, which knows no claims. Fields that a creator gave are not part of HTTP either.
+    // Not shown: properties of the message protocol, which has no claims, and additional fields from the creator of the task.
     &[
         Field::AssignedBy,
         Field::Progress,
@@ -119,7 +119,7 @@ pub static HTTP: Dialect = Dialect::new(
 pub struct Task(pub TaskRecord);
 
 impl Task {
-    /// Returns the live claim.
+    /// Returns the claim if it has not expired.
     pub fn lease(&self) -> Option<Lease> {
         Lease::of_task(&self.0.task)
     }
@@ -196,7 +196,8 @@ fn raw(value: &impl Serialize) -> Option<Box<RawValue>> {
     serde_json::value::to_raw_value(value).ok()
 }
 
-/// Returns true if the lease of the last claim ran out, recorded or not, and no agent claimed the task since.
+/// Returns true if the lease of the last claim has expired and no agent has claimed the task since. The expiry may not be
+/// recorded yet.
 fn lease_expired(task: &projections::Task, context: &TaskContext) -> bool {
     let last = task.governed.claim.as_ref().map(|claim| claim.state);
     !task.status.is_final() && (context.lease_expired || last == Some(ClaimState::Expired))

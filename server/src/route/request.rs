@@ -1,4 +1,4 @@
-//! A call whose input was read, and the context of its handler.
+//! A call with its parsed input, and the context for its handler.
 
 use super::endpoint::Route;
 use super::problem::Problem;
@@ -12,34 +12,34 @@ use teamlog_team::engine::Timestamp;
 use teamlog_team::handle::exchange::{Exchanges, Form};
 use teamlog_team::{Exchange, Notes, Root, RootOptions, Team};
 
-/// Header of an answer that repeats the answer to an earlier request under the same key.
+/// Header of an answer that was stored for an earlier request with this key.
 pub const REPLAYED: &str = "Idempotent-Replayed";
 
-/// Header with the warning that the team reached its token limit.
+/// Header with a warning that the team reached its token limit.
 pub const WARNING: &str = "X-Budget-Warning";
 
-/// Header with notes about the team: bytes after the durable head, a recovery of the log.
+/// Header with notes about the team, for example about a recovery of the log.
 pub const NOTE: &str = "X-Teamlog-Note";
 
-/// Header with the last event that an answer about the past includes.
+/// Header of an answer about the past. It names the last event that the answer includes.
 pub const AT: &str = "X-Teamlog-At";
 
-/// Handler of a question.
+/// Function that answers a call which only reads.
 pub type ReadHandler<'a> =
     Box<dyn FnOnce(&mut Team, &RequestContext<'_>) -> Result<Reply, Problem> + 'a>;
 
-/// Context of a handler.
+/// The context of a handler.
 pub struct RequestContext<'a> {
     pub served: &'a Served,
-    /// Point of the past, if the call names one.
+    /// Past point that the call names, if any.
     at: Option<Point>,
-    /// The data root; it collects the notes of this call.
+    /// The data root. It collects the notes of this call.
     pub root: Root,
     pub call: &'a Call,
     pub route: &'a Route,
-    /// Acting agent, if the input names one.
+    /// Acting agent that the input names, if any.
     pub actor: Option<String>,
-    /// Body in canonical form.
+    /// The body as canonical JSON.
     canonical: String,
 }
 
@@ -73,7 +73,7 @@ impl<'a> RequestContext<'a> {
         self.root.options().clock.now()
     }
 
-    /// Opens the token's team. Its events get the key and the trace of the call.
+    /// Opens the team of the token. Recorded events get the key and the trace id of the call.
     pub fn team(&self) -> Result<Team, Problem> {
         let mut team = self.root.team(&self.call.team)?;
         if self.route.effect == Effect::Records {
@@ -82,12 +82,12 @@ impl<'a> RequestContext<'a> {
         Ok(team)
     }
 
-    /// Returns true if the call names a point of the past.
+    /// Returns true if the call names a past point.
     pub fn is_of_the_past(&self) -> bool {
         self.at.is_some()
     }
 
-    /// Answers a question, for now or for the point of the past that the call names.
+    /// Answers a call that only reads, at the present or at the past point that the call names.
     pub fn look(&self, question: ReadHandler<'_>) -> Result<Reply, Problem> {
         let mut team = self.team()?;
         let Some(point) = self.at else {
@@ -98,7 +98,7 @@ impl<'a> RequestContext<'a> {
         Ok(reply?.header(AT, seq.to_string()))
     }
 
-    /// Returns the control of the call. Requests with equal method, path and body are equal under one key.
+    /// Returns the control for recording. Under one key, requests count as equal if method, path and body are equal.
     pub fn control(&self) -> Control {
         let Route {
             method, pattern, ..
@@ -115,7 +115,7 @@ impl<'a> RequestContext<'a> {
         }
     }
 
-    /// Executes a command and answers in the given form.
+    /// Runs a command. Formats its answer with `form`.
     pub fn exchange<T>(&self, command: impl Exchanges<T>, form: Form<T>) -> Result<Reply, Problem> {
         let mut team = self.team()?;
         let Exchange { status, body } = team.exchange(command, form)?;
@@ -124,7 +124,7 @@ impl<'a> RequestContext<'a> {
     }
 }
 
-/// Adds the notes to a reply, as headers.
+/// Adds notes to a reply as headers.
 pub fn noting(reply: Reply, notes: &Notes) -> Reply {
     match notes.take() {
         notes if notes.is_empty() => reply,
@@ -135,12 +135,12 @@ pub fn noting(reply: Reply, notes: &Notes) -> Reply {
     }
 }
 
-/// Adds headers to a reply: whether it is a repeat, and a warning about the budget.
+/// Adds headers to a reply: one if the answer is a stored answer, and one with a warning about the budget.
 pub fn after(mut reply: Reply, team: &mut Team) -> Reply {
     if team.repeated() {
         reply = reply.header(REPLAYED, "true");
     }
-    // The command was executed, so failing to read the warning does not fail the call.
+    // The command was carried out, so an error of the warning must not fail the call.
     match team.budget_warning() {
         Ok(Some(warning)) => reply.header(WARNING, warning),
         _ => reply,

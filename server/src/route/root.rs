@@ -75,7 +75,7 @@ pub fn teams(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Prob
     let conditions = request.served.conditions().into_iter();
     let mut teams: Vec<TeamBrief> = conditions
         .map(|(team, condition)| {
-            // The reason for which a team cannot be read is part of its condition.
+            // Ignore the error. The team's condition has the reason why a team cannot be read.
             let counts = request
                 .root
                 .team(&team)
@@ -90,7 +90,7 @@ pub fn teams(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Prob
             }
         })
         .collect();
-    // The list is sorted by name already, and the sort is stable.
+    // The list is sorted by name already, and this sort is stable.
     teams.sort_by_key(TeamBrief::turn);
     let count = teams.len();
     Ok(Reply::json(
@@ -117,7 +117,7 @@ fn words(condition: Condition) -> (&'static str, Option<&'static str>, Option<St
     }
 }
 
-/// Counts without scanning the log: each number is stored, or counted up to a bound.
+/// Counts without scanning the log. Each number is stored, or is counted up to a limit.
 fn counts(team: &mut Team) -> Result<Counts> {
     let attention = team.attention(&Attention::default())?.total;
     team.query(|live, reader| {

@@ -1,4 +1,4 @@
-//! Runs of the bootstrap contract.
+//! Bootstrap runs.
 
 use super::problem::Problem;
 use schemars::JsonSchema;

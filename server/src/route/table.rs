@@ -1,4 +1,4 @@
-//! The table of routes, and the search for a path's row.
+//! The table of routes, and finding the route of a path.
 
 use super::endpoint::Route;
 use super::{
@@ -18,7 +18,7 @@ use teamlog_team::{
     worker,
 };
 
-/// Every route, in the order of the documents. If two patterns match a path, the first one counts.
+/// Every route, in the order of the documents. If two patterns match a path, the first pattern is used.
 pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     vec![
         // Team
@@ -147,7 +147,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     ]
 });
 
-/// Result of the search for a route.
+/// Result of searching for a route.
 pub enum RouteLookup {
     Route(&'static Route, Vec<(&'static str, String)>),
     OtherMethods(Vec<Method>),
@@ -167,7 +167,7 @@ pub fn find(method: Method, path: &[String]) -> RouteLookup {
     }
 }
 
-/// Returns the methods of a path.
+/// Returns the methods that a path supports.
 pub fn methods(path: &[String]) -> Vec<Method> {
     let fitting = ROUTES.iter().filter(|route| route.fits(path).is_some());
     let mut methods: Vec<Method> = fitting.map(|route| route.method).collect();

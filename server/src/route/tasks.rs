@@ -1,4 +1,4 @@
-//! Tasks: create, read, claim, renew, complete, fail.
+//! Routes of tasks: create, read, claim, renew, complete and fail.
 
 use super::problem::Problem;
 use super::record::{Lease, Task, moment};
@@ -26,7 +26,7 @@ use teamlog_team::task::renew::{RenewAnswer, TaskRenew};
 use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Code, Exchange, Result, Team};
 
-/// Default time to live of a lease.
+/// Default duration of a lease in milliseconds.
 const TTL_MS: u64 = 300_000;
 
 /// `{task}`.
@@ -186,7 +186,7 @@ impl CreateInput {
     }
 }
 
-/// Trims names and removes blank ones.
+/// Trims names and removes blank names.
 pub fn names(given: Vec<String>) -> Vec<String> {
     let trimmed = given.iter().map(|name| name.trim());
     let some = trimmed.filter(|name| !name.is_empty());
@@ -222,7 +222,7 @@ pub fn claim(input: ClaimInput, request: &mut RequestContext<'_>) -> Result<Repl
     })
 }
 
-/// Refusals of a presented claim, in the order of the checks.
+/// Error codes for a claim that is presented, in the order of the checks.
 pub const HOLDING: &[Code] = &[
     Code::TaskNotFound,
     Code::EpochMismatch,
@@ -232,7 +232,7 @@ pub const HOLDING: &[Code] = &[
     Code::LeaseExpired,
 ];
 
-/// The refusals of a completion, in the order of the checks.
+/// Error codes for completing a task, in the order of the checks.
 pub const COMPLETING: &[Code] = &[
     Code::TaskNotFound,
     Code::EpochMismatch,
@@ -354,7 +354,7 @@ fn holding(live: &Live, id: &str, overlaps: &[Overlap], now: Timestamp) -> Resul
     Exchange::of(200, &leased)
 }
 
-/// Converts an overlap to the names of this API.
+/// Converts an overlap to the field names of this API.
 fn overlap(overlap: &Overlap) -> Overlap {
     Overlap {
         leased_until: moment(&overlap.leased_until),

@@ -1,4 +1,4 @@
-//! The token's team.
+//! Routes of the team to which the token belongs.
 
 use super::input;
 use super::problem::Problem;

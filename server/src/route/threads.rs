@@ -1,4 +1,4 @@
-//! Threads: start, post, read, search, link.
+//! Routes of threads: start, post, read, search and link.
 
 use super::problem::Problem;
 use super::record::moment;
@@ -50,7 +50,7 @@ fn thread(shown: ThreadShown) -> ThreadShown {
     }
 }
 
-/// Converts `{thread}` to the form of this API.
+/// Converts an answer with a thread to the form of this API.
 fn one(answer: &ThreadAnswer) -> ThreadAnswer {
     ThreadAnswer {
         thread: thread(answer.thread.clone()),

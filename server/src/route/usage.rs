@@ -1,4 +1,4 @@
-//! Token usage of agents, and the team's budget.
+//! Routes of token usage and budgets.
 
 use super::problem::Problem;
 use super::request::RequestContext;

@@ -1,4 +1,4 @@
-//! Thread that follows a team's log for its listeners.
+//! The thread that follows the log of a team and passes events to listeners.
 
 use super::frame;
 use super::listener::{Full, Listener};
@@ -12,28 +12,27 @@ use teamlog_team::engine::Event;
 use teamlog_team::handle::follower::Follower;
 use teamlog_team::{Failure, Result, Team};
 
-/// Events read before they are handed out.
+/// Number of events that are read before they are passed on.
 const BATCH: usize = 256;
-/// Pause if there are no new events; also the longest wait of a new listener.
+/// Pause if there are no new events. Also the maximum wait of a new listener.
 const REST: Duration = Duration::from_millis(20);
 
-/// The listeners of a team.
+/// The listeners of a team's events.
 #[derive(Debug)]
 pub struct Feed {
     team: String,
     watcher: Mutex<JoiningListeners>,
 }
 
-/// New listeners and the thread's state.
+/// New listeners, and the state of the thread.
 #[derive(Debug, Default)]
 struct JoiningListeners {
     waiting: Vec<Listener>,
-    /// True while the thread runs and looks here for new listeners.
+    /// True if the thread runs and will take new listeners from here.
     runs: bool,
 }
 
-/// Guard of the thread that hands out events. If it panics, the next listener starts a new thread, and waiting
-/// listeners are dropped.
+/// Guard of the thread. If the thread panics, waiting listeners are dropped, and the next listener starts a new thread.
 struct ThreadGuard<'a>(&'a Feed);
 
 impl Drop for ThreadGuard<'_> {
@@ -78,7 +77,7 @@ impl Feed {
         }
     }
 
-    /// Hands out events until there are no listeners.
+    /// Passes events to the listeners until there are no listeners.
     fn run(&self, served: &Served) {
         let _presence = ThreadGuard(self);
         let mut listeners = Vec::new();
@@ -113,7 +112,8 @@ impl Feed {
         Ok(())
     }
 
-    /// Adds new listeners and removes disconnected ones. Returns false if none is left; the thread must then end.
+    /// Takes new listeners and removes listeners that disconnected. Returns false if there are no listeners, so the thread must
+    /// end.
     fn admit(&self, served: &Served, listeners: &mut Vec<Listener>) -> bool {
         let mut watcher = self.watcher();
         listeners.append(&mut watcher.waiting);
@@ -123,7 +123,7 @@ impl Feed {
     }
 }
 
-/// Returns the events recorded since the last call, each rendered once for all listeners.
+/// Returns the events since the last call. Each event is formatted once for all listeners.
 fn read(follower: &mut Follower, team: &Team) -> Result<Vec<(Event<'static>, Bytes)>> {
     let mut fresh = Vec::new();
     let _ = follower.read(team, |event| {
@@ -136,7 +136,7 @@ fn read(follower: &mut Follower, team: &Team) -> Result<Vec<(Event<'static>, Byt
     Ok(fresh)
 }
 
-/// Hands new events to the listeners that have all earlier ones. Cuts a listener whose queue is full.
+/// Passes new events to the listeners that have all earlier events. Ends the stream of a listener whose queue is full.
 fn share(listeners: &mut Vec<Listener>, fresh: &[(Event<'static>, Bytes)]) {
     let Some((first, _)) = fresh.first() else {
         return;
@@ -156,7 +156,7 @@ fn share(listeners: &mut Vec<Listener>, fresh: &[(Event<'static>, Bytes)]) {
     }
 }
 
-/// Reads more of the past for a listener that lags, if its queue has room. Returns true if it advanced.
+/// Reads a page of earlier events for a listener, if its queue has room. Returns true if the position advanced.
 fn catch_up(listener: &mut Listener, team: &mut Team) -> Result<bool> {
     let Some(request) = listener.wants() else {
         return Ok(false);
@@ -185,7 +185,7 @@ mod tests {
         });
         assert!(thread.join().is_err());
         assert!(!feed.watcher().runs && feed.watcher().waiting.is_empty());
-        // The stream sends its greeting and ends.
+        // The stream sends its greeting and then ends.
         assert!(frames.try_recv().is_ok());
         assert_eq!(
             frames.try_recv(),

@@ -9,24 +9,24 @@ use teamlog_team::redaction::redact;
 /// Time after which a client reconnects, in milliseconds.
 const RETRY_MS: u32 = 1_000;
 
-/// Start of the data, after the seq.
+/// Text between the seq and the JSON of an event.
 const DATA: &str = "\ndata: ";
 
-/// Returns the first frame, which tells the client that the stream works.
+/// Returns the first frame of a stream. It shows the client that the stream works.
 pub fn hello(after: u64) -> String {
     format!("retry: {RETRY_MS}\n: behind {after}\n\n")
 }
 
-/// Returns the frame of an event; its seq is the position from which a client resumes.
+/// Returns the frame of an event. Its id is the seq, from which a client resumes.
 pub fn event(event: &Event<'_>) -> Bytes {
     let mut text = format!("id: {}{DATA}", event.seq).into_bytes();
-    // The JSON is one line: it has no unescaped line end.
+    // The JSON has no unescaped line end, so it is one line.
     codec::public_json(event, &mut text);
     text.extend_from_slice(b"\n\n");
     text.into()
 }
 
-/// Returns the frame of an event without the tokens of claims whose holder is another agent.
+/// Removes from the frame of an event the claim tokens that belong to other agents than `agent`.
 pub fn redacted(frame: Bytes, agent: &str) -> Bytes {
     let text = std::str::from_utf8(&frame).unwrap_or_default();
     let Some((head, event)) = text.split_once(DATA) else {
@@ -38,19 +38,19 @@ pub fn redacted(frame: Bytes, agent: &str) -> Bytes {
     }
 }
 
-/// Returns the last frame for a client that is cut: the position to resume from, and the reason.
+/// Returns the last frame for a client whose stream is ended: the position from which to resume, and the reason.
 pub fn cut(after: u64, why: &str) -> String {
     let why = serde_json::Value::from(why);
     format!("event: cut\nid: {after}\ndata: {{\"after\":{after},\"why\":{why}}}\n\n")
 }
 
-/// Bytes counted while they are queued.
+/// Bytes that are counted while they are queued.
 struct CountedBytes {
     bytes: Bytes,
     load: Arc<AtomicUsize>,
 }
 
-/// Returns the bytes, counted in `load` until they are dropped.
+/// Wraps bytes, so that `load` includes their number until they are dropped.
 pub fn counted(bytes: Bytes, load: &Arc<AtomicUsize>) -> Bytes {
     load.fetch_add(bytes.len(), Ordering::Relaxed);
     Bytes::from_owner(CountedBytes {

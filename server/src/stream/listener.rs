@@ -9,34 +9,34 @@ use teamlog_team::log::events::{Events, EventsAnswer};
 use teamlog_team::log::replay::Replay;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Most queued events of a client.
+/// Maximum number of queued events per client.
 pub const QUEUE: usize = 1_000;
-/// Most queued bytes of a client.
+/// Maximum number of queued bytes per client.
 const QUEUE_BYTES: usize = 4 << 20;
-/// Events of the past read at a time.
+/// Number of earlier events that are read at a time.
 const PAGE: usize = 256;
-/// Queue space reserved for the last frame.
+/// Number of queue places that are reserved for the last frame.
 const RESERVE: usize = 1;
 
-/// A listener of a stream.
+/// A client of a stream.
 #[derive(Debug)]
 pub struct Listener {
     asked: Events,
     filter: Replay,
-    /// The listening agent, if known; claim tokens of other agents are removed for it.
+    /// The agent that listens, if known. Claim tokens of other agents are removed from its events.
     agent: Option<String>,
-    /// Seq up to which the log was searched for this listener.
+    /// The log was read up to this seq for the listener.
     cursor: u64,
     queue: Sender<Bytes>,
     load: Arc<AtomicUsize>,
 }
 
-/// Error: the queue is full.
+/// Error of a full queue.
 #[derive(Debug)]
 pub struct Full;
 
 impl Listener {
-    /// Creates a listener that has everything up to `after`; also returns the receiving end of its queue.
+    /// Makes a listener that has all events up to `after`. Also returns the receiving end of its queue.
     pub fn new(asked: Events, after: u64, agent: Option<String>) -> (Listener, Receiver<Bytes>) {
         let (queue, frames) = channel(QUEUE + RESERVE);
         let listener = Listener {
@@ -69,7 +69,7 @@ impl Listener {
         }
     }
 
-    /// Returns the query for the next page of the past, if there is room.
+    /// Returns the query for the next page of earlier events, or `None` if the queue has no room.
     pub fn wants(&self) -> Option<Events> {
         match self.room().min(PAGE) {
             0 => None,
@@ -81,10 +81,10 @@ impl Listener {
         }
     }
 
-    /// Queues a page of the past.
+    /// Queues a page of earlier events.
     pub fn take_page(&mut self, page: &EventsAnswer) -> Result<(), Full> {
         for recorded in &page.events {
-            // The page's size is limited in events; if it has too many bytes, the rest is read again.
+            // A page is limited by number of events. If its bytes do not fit, the rest is read again later.
             self.send_event(frame::event(&recorded.event))?;
             self.cursor = recorded.event.seq;
         }
@@ -92,7 +92,7 @@ impl Listener {
         Ok(())
     }
 
-    /// Queues a new event, if the listener lacks it and its filter matches.
+    /// Queues a new event if the listener does not have it yet and its filter matches.
     pub fn take(&mut self, event: &Event<'_>, frame: &Bytes) -> Result<(), Full> {
         if event.seq <= self.cursor {
             return Ok(());
@@ -114,12 +114,12 @@ impl Listener {
             return Err(Full);
         }
         let frame = frame::counted(frame, &self.load);
-        // If the client is gone, the frame is not needed.
+        // Sending fails if the client disconnected.
         let _ = self.queue.try_send(frame);
         Ok(())
     }
 
-    /// Queues the last frame.
+    /// Queues the last frame, with the reason `why`.
     pub fn cut(self, why: &str) {
         let _ = self.queue.try_send(frame::cut(self.cursor, why).into());
     }

@@ -1,9 +1,9 @@
-//! `GET /v1/events` as a stream: events as they are recorded, to many clients.
+//! `GET /v1/events` as a stream, which sends events to many clients as they are recorded.
 //!
-//! For each team with listeners, one thread follows the log and hands every event, rendered once, to the listeners'
-//! queues. A queue is bounded: a client that reads too slowly is cut, and told the position to resume from. A client
-//! that asks for the past gets it from the log in pages, at its own speed, and joins the common stream without gap or
-//! repetition, since the same thread does both.
+//! For each team with listeners, one thread follows the log, formats each event once, and puts it into the queue of every
+//! listener. The queues are bounded. If a client reads too slowly, its stream is ended with the position from which to
+//! resume. A client that asks for earlier events gets pages of the log at its own speed. The thread that sends these pages
+//! also sends new events, so there is neither a gap nor a repetition.
 
 mod feed;
 mod frame;
@@ -20,18 +20,18 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use teamlog_team::log::events::{Events, ahead};
 
-/// Content type.
+/// Content type of a stream.
 pub const EVENT_STREAM: &str = "text/event-stream; charset=utf-8";
-/// Frame that shows that an idle stream is alive.
+/// Frame that is sent on an idle stream.
 const HEARTBEAT: &[u8] = b":\n\n";
 
-/// Listeners, by team.
+/// The listeners of all teams.
 #[derive(Debug, Default)]
 pub struct Hub {
     feeds: Mutex<BTreeMap<String, Arc<Feed>>>,
 }
 
-/// Returns the handler of all calls: routes and streams.
+/// Returns the function that answers all calls, including streams.
 pub fn answering() -> Answering {
     let hub = Hub::default();
     Arc::new(move |served, call| hub.answer(served, call))
@@ -58,7 +58,7 @@ impl Hub {
         }
         let mut team = served.team(&call.team)?;
         let head = team.query(|live, _| Ok(live.seq()))?;
-        // A client that reconnects repeats its first request; the header has the last event that it received.
+        // A client that reconnects repeats its first request. `Last-Event-ID` is the last event that the client received.
         let after = last_event_id(call)?.or(asked.after).unwrap_or(head);
         if after > head {
             return Err(ahead("after", after, head).into());

@@ -1,11 +1,11 @@
-//! The bodies of answers.
+//! Bodies of answers.
 
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use std::convert::Infallible;
 
-/// Body of an answer: complete, or a stream.
+/// Body of an answer, complete or a stream.
 pub(crate) type Body = UnsyncBoxBody<Bytes, Infallible>;
 
 /// Returns a body of the given bytes.

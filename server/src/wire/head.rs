@@ -1,24 +1,24 @@
-//! Second check of request heads, against request smuggling: refuses heads that the parser accepts but that two readers
-//! could understand differently.
+//! Second check of request heads, against request smuggling. It refuses heads that the HTTP parser accepts but that another
+//! program could interpret differently.
 //!
-//! The parser accepts a lone line feed as the end of a line, and ignores `Content-Length` if there is
-//! `Transfer-Encoding`; a proxy between client and server may not. Such a head is refused and its connection closed.
+//! The parser accepts a lone line feed as the end of a line, and ignores `Content-Length` if there is `Transfer-Encoding`. A
+//! proxy between client and server may not. Such a head is refused and its connection is closed.
 
-/// Heads of one connection: the bytes read since the last body ended.
+/// The bytes of a connection that were read since the last body ended. They contain request heads.
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
     raw: Vec<u8>,
-    /// Bytes of a body that are still to come.
+    /// Number of bytes of the current body that were not read yet.
     body_left: u64,
-    /// True if no further head is answered.
+    /// True if no further head may be answered.
     over: bool,
 }
 
-/// Fault of a head.
+/// Description of the fault in a head.
 pub(crate) type HeadFault = &'static str;
 
 impl Heads {
-    /// Takes bytes that were read.
+    /// Adds bytes that were read from the connection.
     pub fn heard(&mut self, mut bytes: &[u8]) {
         if self.over {
             return;
@@ -30,8 +30,8 @@ impl Heads {
         self.raw.extend_from_slice(bytes);
     }
 
-    /// Checks the head that the parser has just accepted. After a fault, and after a head that closes the connection,
-    /// later bytes are not checked, so the connection must be closed.
+    /// Checks the head that the parser has just accepted. After a fault or a head that closes the connection, later bytes are not
+    /// checked, so the connection must be closed.
     pub fn next(&mut self) -> Result<(), HeadFault> {
         let framing = self.examine();
         if let Ok(Framing {
@@ -55,7 +55,7 @@ impl Heads {
         self.over
     }
 
-    /// Returns the declared length of the body, if it can be read.
+    /// Returns the length of the body that the head declares, if it is readable.
     pub fn declared(&self) -> Option<u64> {
         self.examine().ok()?.body
     }
@@ -85,7 +85,8 @@ impl Heads {
                 lengths.push(value);
             } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
                 codings += 1;
-                // The parser accepts any list that ends in `chunked`, and would pass on the other codings undecoded.
+                // The parser accepts any list that ends with `chunked`, and would pass on a body with the other codings
+                // undecoded.
                 if !value.eq_ignore_ascii_case(b"chunked") {
                     return Err("transfer-encoding must be chunked");
                 }
@@ -106,7 +107,7 @@ impl Heads {
     }
 }
 
-/// End of a head, and length of the body; `None` for a chunked body, whose end only the parser knows.
+/// The end of a head, and the length of the body. The length is `None` for a chunked body.
 struct Framing {
     head: usize,
     body: Option<u64>,
@@ -114,7 +115,7 @@ struct Framing {
 
 fn lines(head: &[u8]) -> Result<Vec<&[u8]>, HeadFault> {
     let mut lines: Vec<&[u8]> = head.split(|byte| *byte == b'\n').collect();
-    // The part after the last line is the removed end.
+    // The last line has no line end, because the end of the head was removed before.
     let ended = lines.len().saturating_sub(1);
     for line in lines.iter_mut().take(ended) {
         let stripped = line.strip_suffix(b"\r");
@@ -123,7 +124,7 @@ fn lines(head: &[u8]) -> Result<Vec<&[u8]>, HeadFault> {
     Ok(lines)
 }
 
-/// Parses a decimal number; too large ones become `u64::MAX`.
+/// Parses a decimal number. A number that is too large becomes `u64::MAX`.
 fn decimal(digits: &[u8]) -> Result<u64, HeadFault> {
     let digits = std::str::from_utf8(digits)
         .ok()

@@ -1,4 +1,4 @@
-//! Sending of answers.
+//! Sends answers.
 
 use crate::metrics::GaugeGuard;
 use crate::reply::{Answer, Reply, Streamed};
@@ -19,11 +19,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Last frame of a stream whose token or page session ended. The client can resume with another token, after the last
+/// Last frame of a stream whose token or page session became invalid. With another token, the client can resume after the last
 /// id that it received.
 const REVOKED: &[u8] = b"event: cut\ndata: {\"why\":\"the token was revoked or has expired\"}\n\n";
 
-/// Builds the HTTP response for a reply whose body is complete (not streamed).
+/// Makes the HTTP response for a complete reply.
 pub(crate) fn whole(reply: Reply) -> Response<Body> {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     headed(
@@ -34,7 +34,8 @@ pub(crate) fn whole(reply: Reply) -> Response<Body> {
     )
 }
 
-/// Builds the response of any answer. Streams end when the daemon stops or the client's credential is `revoked`.
+/// Makes the HTTP response for any answer. Streams end when the daemon stops or when the credential in `revoked` becomes
+/// invalid.
 pub(crate) fn answered(answer: Answer, state: &AppState, revoked: Revoked) -> Response<Body> {
     match answer {
         Answer::Whole(reply) => whole(reply),
@@ -90,7 +91,7 @@ fn headed(
     response
 }
 
-/// Sets the headers of every answer.
+/// Sets the headers that every answer has.
 pub(crate) fn guarded(response: &mut Response<Body>) {
     let headers = response.headers_mut();
     let fixed = [
@@ -106,7 +107,7 @@ pub(crate) fn guarded(response: &mut Response<Body>) {
         .or_insert(HeaderValue::from_static("no-store"));
 }
 
-/// A body that tells the connection when it has been handed over.
+/// A body that informs the connection's timeouts when its last piece was passed on.
 pub(crate) struct TrackedBody {
     inner: Body,
     timeouts: Arc<ConnectionTimeouts>,
@@ -142,13 +143,13 @@ impl Drop for TrackedBody {
     }
 }
 
-/// Body of a stream: its frames, heartbeats between them, and the end.
+/// Body of a stream: its frames, heartbeats, and the last frame.
 struct Stream {
     frames: tokio::sync::mpsc::Receiver<Bytes>,
     beat: &'static [u8],
     every: Duration,
     next: Pin<Box<Sleep>>,
-    /// Completes when the stream must end, with a last frame if it tells the reason.
+    /// Completes when the stream must end. The value is the last frame, if there is one.
     over: Pin<Box<dyn Future<Output = Option<Bytes>> + Send>>,
     ending: bool,
     last_frame: Option<Bytes>,
@@ -167,7 +168,7 @@ impl HttpBody for Stream {
         if !this.ending
             && let Poll::Ready(last_frame) = this.over.as_mut().poll(cx)
         {
-            // Accepts no more frames; queued ones are still sent.
+            // No more frames are accepted, but queued frames are still sent.
             this.frames.close();
             this.ending = true;
             this.last_frame = last_frame;
@@ -182,7 +183,7 @@ impl HttpBody for Stream {
             if !this.beat.is_empty() {
                 return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(this.beat)))));
             }
-            // Registers the new timer with the waker.
+            // Poll again, so that the new timer is registered with the waker.
             cx.waker().wake_by_ref();
         }
         Poll::Pending

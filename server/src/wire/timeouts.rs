@@ -1,11 +1,11 @@
-//! State and timeouts of a connection: the one place that knows when a client is too slow.
+//! State and timeouts of a connection. Only this module decides if a client is too slow.
 
 use crate::limits::Limits;
 use crate::wire::head::{HeadFault, Heads};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
-/// State of a connection, updated by its reads and writes and by the answering code.
+/// State of a connection. Reads, writes and the code that answers requests update it.
 #[derive(Debug)]
 pub(crate) struct ConnectionTimeouts {
     state: Mutex<State>,
@@ -15,7 +15,7 @@ pub(crate) struct ConnectionTimeouts {
 #[derive(Debug)]
 struct State {
     phase: Phase,
-    /// Time since which the client accepts nothing of a pending answer.
+    /// Time since which the client accepts no bytes of a pending answer.
     stalled: Option<Instant>,
     /// True if a part of an answer may not be written yet.
     response_pending: bool,
@@ -24,15 +24,15 @@ struct State {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// No byte was received.
+    /// No byte was received yet.
     Silent(Instant),
-    /// A head has begun.
+    /// A part of a head was received.
     Head(Instant),
     /// A request is being answered.
     Busy,
-    /// The last request was answered, and the next one has not begun.
+    /// The last request was answered, and the next request has not begun.
     Idle(Instant),
-    /// Our side is closed; further input is discarded.
+    /// The daemon has closed its side, and discards further input.
     Lingering(Instant),
 }
 
@@ -49,7 +49,7 @@ impl ConnectionTimeouts {
         }
     }
 
-    /// Returns the time at which the connection is to be cut, unless it makes progress.
+    /// Returns the time at which the connection must be closed unless it makes progress.
     pub fn deadline(&self) -> Option<Instant> {
         let state = self.state();
         let phase = match state.phase {
@@ -62,7 +62,7 @@ impl ConnectionTimeouts {
         [phase, stall].into_iter().flatten().min()
     }
 
-    /// Notes received bytes.
+    /// Records that bytes were received.
     pub fn heard(&self, bytes: &[u8]) {
         let mut state = self.state();
         if matches!(state.phase, Phase::Silent(_) | Phase::Idle(_)) {
@@ -71,7 +71,7 @@ impl ConnectionTimeouts {
         state.heads.heard(bytes);
     }
 
-    /// Notes that the parser accepted a head.
+    /// Records that the parser accepted a head.
     pub fn request(&self) -> Result<(), HeadFault> {
         let mut state = self.state();
         state.phase = Phase::Busy;
@@ -79,13 +79,13 @@ impl ConnectionTimeouts {
         state.heads.next()
     }
 
-    /// Returns true if the head that the parser refused declares a body beyond the limit.
+    /// Returns true if the parser refused a head that declares a body beyond the limit.
     pub fn body_too_large(&self) -> bool {
         let declared = self.state().heads.declared();
         declared.is_some_and(|bytes| bytes > self.limits.body_bytes as u64)
     }
 
-    /// Returns the limit of a body.
+    /// Returns the maximum size of a body.
     pub fn body_bytes(&self) -> usize {
         self.limits.body_bytes
     }
@@ -95,7 +95,7 @@ impl ConnectionTimeouts {
         self.state().heads.is_over()
     }
 
-    /// Notes that the last piece of an answer was handed over.
+    /// Records that the last piece of an answer was passed on.
     pub fn answered(&self) {
         let mut state = self.state();
         if state.phase == Phase::Busy {
@@ -103,23 +103,23 @@ impl ConnectionTimeouts {
         }
     }
 
-    /// Notes that everything handed over was written.
+    /// Records that all bytes that were passed on were written.
     pub fn flushed(&self) {
         let mut state = self.state();
         state.response_pending = state.phase == Phase::Busy;
     }
 
-    /// Returns true if written bytes may be part of an answer of ours.
+    /// Returns true if bytes that are written now may belong to an answer of a handler.
     pub fn response_pending(&self) -> bool {
         self.state().response_pending
     }
 
-    /// Returns true if no byte was ever received.
+    /// Returns true if no byte was received yet.
     pub fn is_silent(&self) -> bool {
         matches!(self.state().phase, Phase::Silent(_))
     }
 
-    /// Notes whether the client accepted bytes.
+    /// Records a write. `progress` is true if the client accepted bytes.
     pub fn wrote(&self, progress: bool) {
         let mut state = self.state();
         match progress {
@@ -130,7 +130,7 @@ impl ConnectionTimeouts {
         }
     }
 
-    /// Notes that the end of the answer was sent.
+    /// Records that the end of the answer was sent.
     pub fn lingers(&self) {
         let mut state = self.state();
         state.stalled = None;

@@ -1,7 +1,7 @@
-//! Wrapper of a connection's byte stream that reports reads and writes to its [`ConnectionTimeouts`].
+//! Wraps the byte stream of a connection, and reports reads and writes to its [`ConnectionTimeouts`].
 //!
-//! It also fixes two things. The parser itself answers input that it cannot parse, without a body; the wrapper adds the
-//! body that every error has. And the connection is closed only after the client had time to read the answer: closing a
+//! The wrapper also changes two things. The HTTP parser answers invalid input without a body, and the wrapper adds the body
+//! that every error must have. And the connection is closed only after the client had time to read the answer, because closing a
 //! socket with unread input would discard the answer.
 
 use crate::reply::Reply;
@@ -15,19 +15,19 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
 use tokio_util::either::Either;
 
-/// Header that every answer of ours has.
+/// Header that every answer of a handler has. An answer of the parser does not have it.
 pub(crate) const MARK: &str = "x-content-type-options";
 
-/// A connection of any transport: Unix socket, TCP, or TLS.
+/// A connection over any transport: Unix socket, TCP or TLS.
 pub(crate) type Io = Either<UnixStream, Either<TcpStream, Box<TlsStream<TcpStream>>>>;
 
 #[derive(Debug)]
 pub(crate) struct Watched {
     inner: Io,
     timeouts: Arc<ConnectionTimeouts>,
-    /// Bytes written in place of the parser's answer, and the number already written.
+    /// Bytes to write instead of the parser's answer, and the number of these bytes that are already written.
     replacement: Option<(Vec<u8>, usize)>,
-    /// True if our side is closed.
+    /// True if the daemon has closed its side.
     shut: bool,
 }
 
@@ -113,12 +113,12 @@ impl AsyncWrite for Watched {
     }
 }
 
-/// Returns our form of the parser's answer to input that it cannot parse. Called only with answers of the parser.
+/// Returns the error reply that replaces the parser's answer to invalid input.
 fn replacement_of(written: &[u8], timeouts: &ConnectionTimeouts) -> Option<Vec<u8>> {
     let head = written.strip_prefix(b"HTTP/1.1 ")?;
     let status = std::str::from_utf8(head.get(..3)?).ok()?.parse().ok()?;
     let (reason, reply) = match status {
-        // The parser refuses a length that is too large for its integers.
+        // The parser refuses a length that does not fit into its integers.
         400 | 431 if timeouts.body_too_large() => {
             ("Content Too Large", too_large(timeouts.body_bytes()))
         }
@@ -143,18 +143,18 @@ fn replacement_of(written: &[u8], timeouts: &ConnectionTimeouts) -> Option<Vec<u
     Some(as_bytes(reason, &reply))
 }
 
-/// Builds the reply to input that is no valid request.
+/// Makes the reply to input that is not a valid request.
 pub(crate) fn malformed(message: &str) -> Reply {
     Reply::error(400, "malformed_request", message)
 }
 
-/// Builds the reply to a body beyond the limit.
+/// Makes the reply to a body beyond the limit.
 pub(crate) fn too_large(limit: usize) -> Reply {
     let message = format!("the body must have at most {limit} bytes");
     Reply::error(413, "too_large", &message)
 }
 
-/// Returns a complete answer as bytes, which closes the connection; for places without the HTTP library.
+/// Formats a complete answer, which closes the connection, as bytes. Used by code that cannot use the HTTP library.
 pub(crate) fn as_bytes(reason: &str, reply: &Reply) -> Vec<u8> {
     let mut bytes = format!(
         "HTTP/1.1 {} {reason}\r\ncontent-type: {}\r\ncontent-length: {}\r\n{MARK}: nosniff\r\n\

@@ -1,4 +1,4 @@
-//! The schemas of the document: each type once, under its name.
+//! The schemas of the OpenAPI document. Each type occurs once, under its name.
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};
@@ -14,14 +14,14 @@ pub struct Schemas {
 }
 
 impl Schemas {
-    /// Returns a schema to be inlined; its definitions are moved to the document.
+    /// Returns a schema for use in another schema, and moves its definitions to the document.
     pub fn inlined(&mut self, schema: Schema) -> Value {
         let mut schema = schema.to_value();
         let parts = parts(&mut schema);
         self.adopt(parts, schema)
     }
 
-    /// Moves a schema to the document and returns a reference to it.
+    /// Moves a schema to the document. Returns a reference to it.
     pub fn named(&mut self, schema: Schema) -> Value {
         let mut schema = schema.to_value();
         let mut parts = parts(&mut schema);
@@ -39,8 +39,8 @@ impl Schemas {
         self.known
     }
 
-    /// Moves definitions to the document, each under its name, or under a name with a number if the name is taken by
-    /// another type; returns the schema with adjusted references.
+    /// Moves definitions to the document, each under its name. If another type already has that name, a number is appended.
+    /// Returns the schema with adjusted references.
     fn adopt(&mut self, parts: Map<String, Value>, schema: Value) -> Value {
         let mut names: BTreeMap<String, u32> = parts.keys().map(|name| (name.clone(), 1)).collect();
         loop {
@@ -69,7 +69,7 @@ impl Schemas {
     }
 }
 
-/// Takes the definitions out of a schema.
+/// Removes the definitions from a schema and returns them.
 fn parts(schema: &mut Value) -> Map<String, Value> {
     let Some(schema) = schema.as_object_mut() else {
         return Map::new();
@@ -90,7 +90,7 @@ fn placed_name(name: &str, names: &BTreeMap<String, u32>) -> String {
     }
 }
 
-/// Returns the schema with references to the document's definitions.
+/// Replaces references in a schema by references to the document's definitions.
 fn placed(mut schema: Value, names: &BTreeMap<String, u32>) -> Value {
     point(&mut schema, names);
     schema
