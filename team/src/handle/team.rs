@@ -72,7 +72,7 @@ impl Team {
             )
         }
     }
-    /// Returns the time by which events of this handle must be durable.
+    /// Returns the durability of this handle's events: synced, or in a batch only buffered.
     pub(crate) fn durability(&self) -> Durability {
         match self.batch {
             Some(_) => Durability::Buffered,

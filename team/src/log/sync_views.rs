@@ -29,6 +29,7 @@ pub enum SyncViewsStatus {
 /// The answer `{team, status, seq}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncViewsAnswer {
+    /// The team
     pub team: String,
     /// Result of the wait
     pub status: SyncViewsStatus,

@@ -38,7 +38,7 @@ operation! {
 pub struct RenewAnswer {
     /// Always true
     pub ok: bool,
-    /// The task; its `claim` is left out if the token is
+    /// The task; without its `claim` if the answer has no token
     pub task: TaskRecord,
     /// Token to present to renew, complete, fail or release the claim; left out if the claim was renewed by force without its
     /// token

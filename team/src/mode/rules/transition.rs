@@ -6,10 +6,10 @@
 //! | active modes | decision |
 //! |---|---|
 //! | the requested mode | `allow`, nothing changes |
-//! | none | `allow`, the mode becomes active |
-//! | modes that hand off to it, and others that all overlap with it | `auto-complete` of the former |
-//! | modes that all overlap with it | `overlap` |
-//! | any others | `deny`, nothing changes |
+//! | no mode | `allow`, the mode becomes active |
+//! | modes that hand off to the requested mode; all other active modes overlap with it | `auto-complete` of the modes that hand off |
+//! | only modes that overlap with the requested mode | `overlap` |
+//! | any other set of modes | `deny`, nothing changes |
 
 use crate::mode::prelude::*;
 use crate::mode::rules::table::rules;
