@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 pub struct Call {
     /// The tool, as the agent names it.
     pub tool: String,
-    /// Effect of the call.
+    /// Effect of the call on files.
     pub deed: Deed,
     /// Working directory, if the call names one.
     pub cwd: Option<String>,
@@ -27,16 +27,16 @@ pub struct Call {
     pub form: Form,
 }
 
-/// Form of a call, and of the answer that its hook expects.
+/// JSON form of a call. It also determines the form of the answer that the hook expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// `{tool_name, tool_input}`: a native hook.
+    /// `{tool_name, tool_input}`, the form of a native hook.
     Native,
     /// Any other form.
     Plain,
 }
 
-/// Effect of a tool call.
+/// Effect of a tool call on files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deed {
     /// Writes these files.
@@ -47,18 +47,18 @@ pub enum Deed {
     Program(Vec<String>),
     /// Writes nothing.
     Reads,
-    /// Unknown writes, with the reason, and the files that the call names.
+    /// The call writes unknown files. The text is the reason; the list has the files that the call names.
     Unknown(String, Vec<String>),
-    /// A tool that is not known but that a team may trust, with the files that it names.
+    /// The tool is unknown, but a team may trust it. The list has the files that the call names.
     Foreign(Vec<String>),
 }
 
-/// The reason why a text is no tool call.
+/// Reason why a text is not a valid tool call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CallError(String);
 
-/// Fields that may hold the tool, and fields that may hold its input.
+/// Names of fields that may hold the tool, and names of fields that may hold its input.
 const FORMS: [(&str, &str); 6] = [
     ("tool_name", "tool_input"),
     ("toolName", "input"),
@@ -72,10 +72,10 @@ const INPUTS: [&str; 4] = ["tool_input", "input", "params", "arguments"];
 const PLACES: [&str; 3] = ["cwd", "workdir", "working_directory"];
 
 impl Call {
-    /// Parses a tool call from the JSON that a hook receives. It must be an object that names its tool.
+    /// Parses a tool call from the JSON that a hook receives.
     ///
     /// # Errors
-    /// The error names the missing part, or the field that occurs twice.
+    /// The JSON is not an object, does not name a tool, or has a field twice.
     pub fn parse(text: &str) -> Result<Call, CallError> {
         let lacks = |what: String| CallError(format!("the tool call must {what}"));
         let Unique(value) =
@@ -99,7 +99,7 @@ impl Call {
             let dir = PLACES.iter().find_map(|field| fields.get(*field)?.as_str());
             dir.map(str::to_owned)
         };
-        // The directory of the input may be relative to the directory of the call.
+        // If both the call and its input name a directory, the input's directory may be relative to the call's directory.
         let cwd = match (dir(&call), dir(&input)) {
             (Some(outer), Some(inner)) if !inner.starts_with('/') => {
                 Some(format!("{outer}/{inner}"))
@@ -125,8 +125,9 @@ impl Call {
         })
     }
 
-    /// Returns the writes of the call, run at `place` or in the call's own directory; `programs` are known beside those
-    /// of the table.
+    /// Returns the writes of the call. The call runs in its own directory, or else at `place`. `programs` are known in addition
+    /// to
+    /// the programs of the table.
     pub fn writes(&self, place: &Place, programs: &Programs) -> Writes {
         let place = match &self.cwd {
             Some(cwd) => place.within(cwd),
@@ -164,7 +165,7 @@ impl Call {
     }
 }
 
-/// Returns a reason for a doubt if a call names something in several fields.
+/// Returns a reason for a doubt (an unknown write) if several of the fields `names` are present.
 fn several(what: &str, fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let given: Vec<&str> = names
         .iter()
@@ -174,7 +175,7 @@ fn several(what: &str, fields: &Map<String, Value>, names: &[&str]) -> Option<St
     (given.len() > 1).then(|| format!("the call names {what} in {}", given.join(" and ")))
 }
 
-/// Expands `~`, which some tools do themselves.
+/// Expands `~` to the home directory, because some tools do so.
 fn at_home(file: &str, place: &Place) -> String {
     match (file.strip_prefix("~/"), &place.home) {
         (Some(rest), Some(home)) => format!("{home}/{rest}"),
@@ -182,7 +183,7 @@ fn at_home(file: &str, place: &Place) -> String {
     }
 }
 
-/// Parses an object, which may be given as text. Any other value is an empty object.
+/// Parses an object, or a text that contains an object. Any other value becomes an empty object.
 fn object(value: &Value) -> Result<Map<String, Value>, serde_json::Error> {
     let parsed = match value {
         Value::String(text) => serde_json::from_str::<Unique>(text)?.0,
@@ -223,7 +224,7 @@ fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
             ),
         };
     }
-    // The name of another server's tool proves nothing, but it may show that the tool writes.
+    // The name of another server's tool proves nothing, but a name can suggest that the tool writes.
     let bare = name.rsplit("__").next().unwrap_or(name);
     match shell::lists("@tool-writes", bare) {
         true => Deed::Foreign(files(input)),
@@ -231,8 +232,8 @@ fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
     }
 }
 
-/// Returns the effect of a tool that writes the files that it names. Some have several functions, selected by
-/// `command`.
+/// Returns the effect of a tool that writes the files in its input. Some of these tools have several functions, which the
+/// field `command` selects.
 fn files_deed(tool: &str, input: &Map<String, Value>) -> Deed {
     let files = files(input);
     if input.get("command").and_then(Value::as_str) == Some("view") {
@@ -260,7 +261,7 @@ fn files(input: &Map<String, Value>) -> Vec<String> {
         .collect()
 }
 
-/// Returns true if the fields of an input name a place to write to, or both a place and a content.
+/// Returns true if the input names a destination, or both a file and a content.
 fn may_write(input: &Map<String, Value>) -> bool {
     let has = |list: &str| {
         input
@@ -270,7 +271,7 @@ fn may_write(input: &Map<String, Value>) -> bool {
     has("@tool-output") || (has("@tool-place") && has("@tool-content"))
 }
 
-/// Splits a field's name into words in lower case: `dirForAssets`, `out_file`.
+/// Splits the name of a field into lower-case words. Examples are `dirForAssets` and `out_file`.
 fn parts(field: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     for letter in field.chars() {

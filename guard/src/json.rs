@@ -1,11 +1,11 @@
-//! JSON in which no object names a field twice: readers differ in the value that they take.
+//! Parses JSON. Refuses an object that has a field twice, because readers differ in which value they use.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// A value whose objects name each field once.
+/// A JSON value in which no object has a field twice.
 pub(crate) struct Unique(pub Value);
 
 impl<'de> Deserialize<'de> for Unique {

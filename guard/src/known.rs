@@ -1,15 +1,15 @@
-//! Programs that are known beside those of the table: teamlog's own commands, and programs that a team trusts.
+//! Programs that are known in addition to the table: teamlog's commands, and programs that the team trusts.
 
-/// Effect of a command of teamlog.
+/// Effect of a teamlog command on files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Reads, or prints its answer.
+    /// Only reads, and prints an answer.
     Reads,
-    /// Writes the data of teams and nothing else.
+    /// Writes only data of teams.
     TeamData,
-    /// Writes files, or the places that its arguments name.
+    /// Writes files, or paths that its arguments name.
     Files,
-    /// Runs other programs, or serves programs that do.
+    /// Runs other programs, or serves clients that do.
     Runs,
 }
 
@@ -20,25 +20,25 @@ pub struct Command {
     pub name: &'static str,
     /// Effect of the command.
     pub effect: Effect,
-    /// Options, and first arguments, with which it writes files or runs programs.
+    /// Options and first arguments with which the command writes files or runs programs.
     pub raised: &'static [&'static str],
 }
 
-/// The teamlog program, described by the caller.
+/// The teamlog program, as the caller of this crate describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Own {
     /// Commands of the program.
     pub commands: &'static [Command],
-    /// Options of all commands, with dashes; true for an option that takes a value.
+    /// Options of all commands, with dashes. The flag is true if the option takes a value.
     pub options: Vec<(String, bool)>,
 }
 
-/// Programs that are known beside those of the table.
+/// Programs that are known in addition to the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Programs {
     /// The teamlog program.
     pub own: Own,
-    /// Trusted programs, each as typed, with or without arguments that must follow.
+    /// Trusted commands. Each is the name of a program, optionally followed by the arguments that a command must begin with.
     pub trusted: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl Programs {
         }
     }
 
-    /// Returns the number of words of the longest entry with which the command begins.
+    /// Returns the number of words of the longest trusted command that is a prefix of `words`.
     pub(crate) fn trusted_words(&self, words: &[Option<&str>]) -> Option<usize> {
         let named = self.trusted.iter().filter_map(|entry| {
             let mut words = words.iter();
@@ -67,7 +67,7 @@ impl Programs {
         named.max()
     }
 
-    /// Returns true if the command begins with the words of an entry.
+    /// Returns true if a trusted command is a prefix of `words`.
     pub(crate) fn trusts(&self, words: &[Option<&str>]) -> bool {
         self.trusted_words(words).is_some()
     }

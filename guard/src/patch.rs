@@ -1,4 +1,4 @@
-//! The files in a patch in the envelope form of `apply_patch`.
+//! Finds the files in a patch of the form that `apply_patch` uses.
 
 /// Returns the files that a patch adds, updates, deletes or moves to; `None` if the text is no such patch.
 ///
@@ -16,7 +16,7 @@ pub fn files(text: &str) -> Option<Vec<String>> {
     let mut begun = false;
     let mut files = Vec::new();
     for line in text.lines() {
-        // A header may be indented; lines of content begin with `+`, `-` or a space.
+        // A header may be indented. Lines of content begin with `+`, `-` or a space.
         let line = line.trim();
         if line == "*** Begin Patch" {
             begun = true;

@@ -1,26 +1,26 @@
-//! The place at which a call runs.
+//! The directory in which a call runs, and the rules for paths.
 
-/// The place at which a call runs. Paths are handled as text; the disk is not read.
+/// The place at which a call runs. Paths are handled as text, and the disk is not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Working directory, absolute; `None` if it is unknown.
+    /// Absolute working directory, or `None` if it is unknown.
     pub dir: Option<String>,
-    /// Home directory, for `~`.
+    /// Home directory, used for `~`.
     pub home: Option<String>,
-    /// Top of the repository, absolute: `git` may change everything below it.
+    /// Absolute path of the repository's top directory. `git` may change everything below it.
     pub top: Option<String>,
 }
 
 impl Place {
-    /// Returns a place at a directory, with no home and in no repository.
+    /// Returns a place with a working directory, without a home directory and without a repository.
     pub fn at(dir: &str) -> Place {
         Place {
             dir: Some(dir.to_owned()),
             ..Place::default()
         }
     }
-    /// Returns the absolute form of a path; `None` if it depends on an unknown directory. Keeps `..`, because its
-    /// target depends on the symbolic links before it.
+    /// Returns the absolute form of a path, or `None` if the path depends on an unknown directory. Keeps `..`, because its target
+    /// depends on the symlinks before it.
     pub fn resolve(&self, path: &str) -> Option<String> {
         match (path.starts_with('/'), &self.dir) {
             (true, _) => Some(joined(path)),
@@ -28,17 +28,17 @@ impl Place {
             (false, None) => None,
         }
     }
-    /// Returns the place after `cd dir`. Shells resolve `..` by text.
+    /// Returns the place after `cd dir`. A shell resolves `..` in the text of the path.
     #[must_use]
     pub fn within(&self, dir: &str) -> Place {
         self.with(self.resolve(dir).map(|dir| tidy(&dir)))
     }
-    /// Returns the place at a subdirectory, for programs that prepend a directory to paths. Keeps `..`.
+    /// Returns the place in a subdirectory, for programs that put a directory in front of paths. Keeps `..`.
     #[must_use]
     pub(crate) fn below(&self, dir: &str) -> Place {
         self.with(self.resolve(dir))
     }
-    /// Returns the place with an unknown working directory.
+    /// Returns the place with the working directory unknown.
     #[must_use]
     pub fn nowhere(&self) -> Place {
         self.with(None)
@@ -49,7 +49,7 @@ impl Place {
             ..self.clone()
         }
     }
-    /// Returns true if a path is in the repository, by its text.
+    /// Returns true if the text of a path shows that the path is in the repository.
     pub(crate) fn holds(&self, path: &str) -> bool {
         let path = self.resolve(path).map(|path| tidy(&path));
         match (&self.top, path) {
@@ -57,7 +57,7 @@ impl Place {
             _ => false,
         }
     }
-    /// Returns the top of the repository, else the directory itself.
+    /// Returns the top of the repository. Without a repository, returns the working directory.
     pub(crate) fn whole(&self) -> &str {
         match (&self.top, &self.dir) {
             (Some(top), Some(dir)) if is_within(dir, top) => top,
@@ -71,7 +71,7 @@ fn is_within(dir: &str, top: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns an absolute path without `.`, `//` and a trailing slash.
+/// Returns an absolute path without `.`, `//` and trailing slash.
 fn joined(path: &str) -> String {
     let parts: Vec<&str> = path
         .split('/')
@@ -80,7 +80,7 @@ fn joined(path: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// Also removes `..`; a path above the root stays at the root.
+/// Also resolves `..` in the text of a path. A path above the root becomes the root.
 pub(crate) fn tidy(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').filter(|part| !part.is_empty()) {

@@ -1,8 +1,8 @@
 //! Finds the files that a shell command would write.
 //!
-//! The command is parsed as bash would parse it; nothing is run and the disk is not read. A certain write is a target:
-//! a redirection to a name, an operand of a program that is known to write it. A part that depends on a variable, on
-//! the output of another command or on an unknown program is a doubt.
+//! The command is parsed like bash parses it. Nothing is run and the disk is not read. A certain write becomes a target: for
+//! example, a redirection to a file, or an operand that a known program writes. A part becomes a doubt if it depends on a
+//! variable, on the output of another command, or on an unknown program.
 
 mod arithmetic;
 mod awk;
@@ -40,28 +40,28 @@ use table::{Note, Operands, Spec, named};
 use walk::{Answer, Stdin, Walker};
 use word::{Known, Value};
 
-/// Longest command that is parsed.
+/// Maximum length in bytes of a command that is parsed.
 pub const COMMAND_BYTES_MAX: usize = 64 * 1024;
-/// Most brackets and substitutions of a command that is parsed.
+/// Maximum number of brackets and substitutions in a command that is parsed.
 const OPENED_MAX: usize = 200;
-/// Stack of the parser, which recurses once per bracket.
+/// Stack size of the parser, which recurses once per bracket.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
 
-/// Time limit of parsing. The agent waits for the answer, and may take a missing answer for a permission.
+/// Time limit for parsing. An agent may treat a missing answer as permission.
 const READ_FOR: Duration = Duration::from_secs(2);
 
-/// Returns the writes of a command, run by a shell at `place`; `programs` are known beside those of the table.
+/// Returns the writes of a command that a shell runs at `place`. `programs` are known in addition to the table.
 pub fn writes(command: &str, place: &Place, programs: &Programs) -> Writes {
     let script = command.to_owned();
     apart(command, place, programs, move |walker| walker.run(&script))
 }
 
-/// Returns the writes of a program with these arguments, run at `place` without a shell.
+/// Returns the writes of a program that runs at `place` with these words, without a shell.
 pub fn program_writes(words: &[String], place: &Place, programs: &Programs) -> Writes {
     let values: Vec<_> = words.iter().cloned().map(Value::Plain).collect();
     let look = move |walker: &mut Walker| walker.program(values.clone(), None);
     match words.first().map(String::as_str) {
-        // A patch is no command, so the limits on commands do not apply.
+        // The limits for commands do not apply to a patch.
         Some("apply_patch" | "applypatch") => {
             Walker::new(place.clone(), programs.clone()).whole(look)
         }
@@ -69,7 +69,7 @@ pub fn program_writes(words: &[String], place: &Place, programs: &Programs) -> W
     }
 }
 
-/// Checks the limits, then parses on a thread of its own.
+/// Checks the limits, then parses on a separate thread.
 fn apart(
     shown: &str,
     place: &Place,
@@ -93,7 +93,7 @@ fn apart(
         .spawn(move || {
             let writes = || Walker::new(place, programs).whole(look);
             if let Ok(writes) = catch_unwind(AssertUnwindSafe(writes)) {
-                // The receiver is gone if parsing took too long.
+                // Sending fails if parsing exceeded the time limit.
                 let _ = told.send(writes);
             }
         });
@@ -109,8 +109,8 @@ fn doubted(why: String) -> Writes {
     writes
 }
 
-/// Returns the number of brackets and substitutions that are opened. Skips here-documents with a quoted end, since they
-/// are not parsed.
+/// Returns the number of opening brackets and substitutions. Skips here-documents with a quoted delimiter, because they are
+/// not parsed.
 fn opened(shown: &str) -> usize {
     let mut end: Option<&str> = None;
     let mut opened = 0;
@@ -127,7 +127,7 @@ fn opened(shown: &str) -> usize {
     opened
 }
 
-/// Returns the word that ends the here-document of this line, if it is quoted and the only one.
+/// Returns the delimiter of the here-document in this line, if there is exactly one and its delimiter is quoted.
 fn here_document(line: &str) -> Option<&str> {
     let (before, behind) = line.split_once("<<")?;
     let behind = behind.strip_prefix('-').unwrap_or(behind).trim_start();

@@ -7,20 +7,20 @@ use std::collections::BTreeSet;
 pub struct Target {
     /// The path: absolute, without `.` and `//`. It may contain `..`.
     pub path: String,
-    /// True if anything below it may be written, too.
+    /// True if everything below the path may be written too.
     pub below: bool,
-    /// Writer, in the terms of users: `>`, `rm`, `git checkout`.
+    /// The program or operator that writes, for messages: `>`, `rm`, `git checkout`.
     pub by: String,
 }
 
-/// A part of a tool call whose writes are unknown.
+/// A doubt: a part of a tool call whose writes are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Doubt {
-    /// Reason, for people.
+    /// Reason, for messages.
     pub why: String,
-    /// The program or tool, as an entry of `guard.known`, if trusting it could settle the doubt.
+    /// The entry of `guard.known` that would settle the doubt, if an entry can settle it.
     pub entry: Option<String>,
-    /// True for a command of teamlog: besides files, it can change the permissions of agents.
+    /// True if a teamlog command causes the doubt. Such a command can also change the permissions of agents.
     pub own: bool,
 }
 
@@ -35,7 +35,7 @@ impl<T: Into<String>> From<T> for Doubt {
 }
 
 impl Doubt {
-    /// Returns the doubt about a program or tool that neither the table nor the team knows.
+    /// Makes the doubt about a program or tool that neither the table nor the team knows.
     pub(crate) fn unknown(entry: String) -> Doubt {
         Doubt {
             why: format!("cannot tell which files '{entry}' writes"),
@@ -44,7 +44,7 @@ impl Doubt {
         }
     }
 
-    /// Returns the doubt about a command of teamlog.
+    /// Makes the doubt about a teamlog command.
     pub(crate) fn own(why: impl Into<String>) -> Doubt {
         Doubt {
             own: true,
@@ -69,7 +69,7 @@ impl Writes {
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().map(|target| target.path.as_str())
     }
-    /// Returns the parts whose writes are unknown.
+    /// Returns the doubts.
     pub fn doubts(&self) -> &BTreeSet<Doubt> {
         &self.doubts
     }
@@ -91,7 +91,7 @@ impl Writes {
     }
 }
 
-/// Returns true for devices that discard their input.
+/// Returns true for devices that discard all data.
 fn is_sink(path: &str) -> bool {
     ["/dev/null", "/dev/tty", "/dev/zero", "/dev/full"].contains(&path)
 }

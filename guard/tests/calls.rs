@@ -1,4 +1,4 @@
-//! Tool calls in the forms of the common agents.
+//! Tests of tool calls in the forms of common agents.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -13,7 +13,7 @@ fn told(call: &str) -> (Vec<String>, bool) {
     (paths, !writes.doubts().is_empty())
 }
 
-/// Paths that a call writes, and the call; `?` means a doubt, `-` means no path.
+/// Each row has the paths that a call writes, and the call. `?` means a doubt, `-` means no path.
 const FORMS: &str = r#"
 /repo/a | {"tool_name":"Write","tool_input":{"file_path":"/repo/a","content":"x"}}
 /w/src/a | {"tool_name":"Edit","tool_input":{"file_path":"src/a"},"cwd":"/w"}
@@ -75,7 +75,7 @@ fn what_is_written_may_open_as_many_brackets_as_it_likes() {
             false,
         ),
         (json!(format!("cat > a <<-'E'\n{text}\n\tE\nls")), false),
-        // The shell parses the text in these commands, so the brackets count.
+        // The shell parses the text in this command, so its brackets count.
         (json!(format!("cat > a <<E\n{text}\nE")), true),
         (json!(format!("cat > a <<'E'\nE\necho {text}")), true),
     ] {
@@ -150,7 +150,7 @@ fn a_team_may_trust_a_tool_of_another_server() {
     assert!(!call.writes(&Place::at("/repo"), &programs).is_nothing());
 }
 
-/// Rows of the paths that a call writes, and the call, which says something twice; as above.
+/// Rows as in `FORMS`. Each call has the tool or a value in two fields.
 const TWICE: &str = r#"
 ? | {"tool_name":"Read","toolName":"write","input":{"filePath":"a"},"tool_input":{}}
 ? | {"tool_name":"Read","tool":"bash","tool_input":{"command":"ls"}}
@@ -192,7 +192,7 @@ fn a_field_that_is_named_twice_is_refused() {
     }
 }
 
-/// Returns the doubts about a shell command as entries of `guard.known` that would settle them.
+/// Returns the entry of `guard.known` for each doubt about a shell command.
 fn entries(command: &str, known: &str) -> Vec<Option<String>> {
     let programs = Programs::trusting(Own::default(), known);
     let writes = teamlog_guard::shell::writes(command, &Place::at("/repo"), &programs);

@@ -1,4 +1,4 @@
-//! Compares the paths that commands write with a table.
+//! Compares the paths that the guard finds for commands with a table.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -6,9 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_guard::{Command, Effect, Own, Place, Programs, Writes, shell};
 
-/// Maximum number of commands of `writers.txt` that may pass.
+/// Maximum number of commands in `writers.txt` that the guard may allow.
 const WRITERS_MAX: usize = 1;
-/// Maximum number of commands of `harmless.txt` that may be held up.
+/// Maximum number of commands in `harmless.txt` that the guard may hold up.
 const HARMLESS_MAX: usize = 5;
 
 fn place() -> Place {
@@ -19,7 +19,7 @@ fn place() -> Place {
     }
 }
 
-/// Commands of our own, as the program that asks would list them.
+/// Teamlog's commands, in the form in which the caller of the guard lists them.
 const COMMANDS: &[Command] = &[
     own("api", Effect::TeamData, &[]),
     own("config", Effect::TeamData, &["set"]),
@@ -113,7 +113,7 @@ fn every_command_writes_what_the_table_says() {
     assert!(rows.len() >= 1200, "{}", rows.len());
 }
 
-/// Returns whether the guard lets an agent that holds only `src/io` run the command.
+/// Returns true if the guard allows a command of an agent that holds only `src/io`.
 fn passes(command: &str) -> bool {
     let place = Place {
         top: Some("/repo".into()),
@@ -225,7 +225,7 @@ fn a_trusted_program_is_asked_for_only_where_it_may_leave_the_repository() {
         ("cargo build", "?"),
         ("cargo --config x test", "?"),
         ("./make", "?"),
-        // A trusted program in the guard's tables keeps its known effects.
+        // A trusted program that is in the table keeps the effects of the table.
         ("sed -i s/a/b/ a", "/repo/src/a"),
         ("git checkout main", "/repo/**"),
         ("git frobnicate", "?"),
@@ -249,7 +249,7 @@ fn what_is_too_long_or_too_deep_is_not_read() {
 
 #[test]
 fn no_command_takes_long_however_it_is_nested() {
-    // Beside each other: of those that are not read to their end, each takes its whole time.
+    // Parse these concurrently, because a command that cannot be parsed in time uses up the whole time limit.
     let nested = [
         "(",
         "{ ",

@@ -1,8 +1,9 @@
-//! Arguments of tools as models write them, converted to the tool's schema before any is refused.
+//! Converts arguments that models write to the types in the tool's schema. Refuses an argument only if it cannot be
+//! converted.
 //!
-//! `"5"` and `5.0` become integers, `"true"` a boolean, and the JSON text of an object or list that object or list. A
-//! number becomes text if the schema asks for text. `null` and blank text count as absent. `team_name` means `team`. An
-//! unknown argument is ignored, unless its name is close to a known one.
+//! `"5"` and `5.0` become integers, `"true"` becomes a boolean, and JSON text becomes the object or list that it contains. A
+//! number becomes text if the schema has text. `null` and blank text count as absent. `team_name` means `team`. An unknown
+//! argument is ignored, unless its name is similar to a known name.
 
 use crate::query::{Query, ToolError};
 use serde_json::{Map, Number, Value};
@@ -11,16 +12,16 @@ use teamlog_team::projections::spelling;
 
 const TEAM: &str = "team";
 const TEAM_NAME: &str = "team_name";
-/// The session of a state tool; `null` means the root.
+/// Argument for the session of a state tool. `null` means the root.
 const SESSION: &str = "session_id";
-/// The tool bounds this limit, even if the argument is larger.
+/// Argument for the size of a page. A value that is too large is reduced to the maximum.
 const LIMIT: &str = "limit";
-/// Sent by some clients; ignored.
+/// Argument that some clients send. It is ignored.
 const WORKING_DIRECTORY: &str = "workingDirectory";
-/// The largest integer up to which a float represents every integer exactly.
+/// The largest number up to which floats represent every integer exactly.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Arguments converted to the schema of a tool.
+/// Arguments after conversion to the schema of a tool.
 #[derive(Debug, PartialEq)]
 pub struct Fitted {
     pub arguments: Map<String, Value>,
@@ -31,11 +32,11 @@ pub struct Fitted {
 /// Converts arguments to the schema of a tool.
 ///
 /// # Errors
-/// The error names the argument and its expected type.
+/// An argument has the wrong type. The error names the argument and the expected type.
 pub fn fit(query: &Query, mut arguments: Map<String, Value>) -> Result<Fitted, ToolError> {
     let shape = &query.shape;
     arguments.remove(WORKING_DIRECTORY);
-    // A tool that accepts arbitrary fields may have a field of that name.
+    // In a tool that accepts arbitrary fields, `team_name` may be such a field.
     if !(shape.open && arguments.contains_key(TEAM)) {
         rename_team(&mut arguments)?;
     }
@@ -85,8 +86,8 @@ fn rename_team(arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
     }
 }
 
-/// Removes unknown arguments and returns their names. A tool that accepts arbitrary fields refuses only a mistyped
-/// session, which would otherwise write the root's state.
+/// Removes unknown arguments and returns their names. A tool that accepts arbitrary fields refuses only another spelling of
+/// `session_id`, because ignoring it would write the state of the root.
 fn take_unknown(
     tool: &str,
     shape: &Shape,
@@ -107,7 +108,7 @@ fn take_unknown(
     Ok(unknown)
 }
 
-/// Returns true if a name is another spelling of `session_id`. `owner_codex_session_id` is a field of states.
+/// Returns true if a name is another spelling of `session_id`. `owner_codex_session_id` is a field of mode states.
 fn is_session(name: &str) -> bool {
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     let letters: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
@@ -122,7 +123,7 @@ fn is_absent(value: &Value) -> bool {
     }
 }
 
-/// Converts a value to a kind, if it represents one.
+/// Converts a value to a type if the value represents one of this type.
 fn coerce(kind: &Kind, value: &mut Value) {
     let coerced = match (kind, &*value) {
         (Kind::Integer { .. }, Value::String(text)) => {
@@ -157,7 +158,7 @@ fn coerce(kind: &Kind, value: &mut Value) {
     }
 }
 
-/// Returns a number as an integer; a float only in the range in which floats represent every integer.
+/// Converts a number to an integer. A float must be within the range in which floats represent every integer.
 fn integer(number: &Number) -> Option<Value> {
     if !number.is_f64() {
         return Some(number.clone().into());

@@ -1,8 +1,8 @@
-//! Former tools that changed a team through this protocol: their calls are answered with the command to use instead.
+//! Tools of earlier versions that changed a team. A call of such a tool is answered with the command to use instead.
 
 use serde_json::{Map, Value, json};
 
-/// Operations that had a tool, named `team_` and the operation's name with underscores.
+/// Operations that had a tool. The name of the tool was `team_` and the operation's name with underscores.
 const OPERATIONS: &str = "\
     send-message broadcast mailbox-list mailbox-mark-notified mailbox-mark-delivered create-task \
     read-task list-tasks update-task claim-task transition-task-status release-task-claim read-config \
@@ -11,14 +11,14 @@ const OPERATIONS: &str = "\
     read-shutdown-ack read-monitor-snapshot write-monitor-snapshot read-task-approval \
     write-task-approval";
 
-/// Returns the answer to a call of a former tool; `None` for any other name.
+/// Returns the answer to a call of a tool of earlier versions. Returns `None` for any other name.
 pub fn deprecation(tool: &str, arguments: &Map<String, Value>) -> Option<String> {
     let operation = tool.strip_prefix("team_")?.replace('_', "-");
     OPERATIONS
         .split_whitespace()
         .find(|known| *known == operation)?;
     let mut arguments = arguments.clone();
-    // The operations use the longer field name.
+    // Operations call this field `team_name`.
     if let Some(team) = arguments.remove("team") {
         arguments.entry("team_name").or_insert(team);
     }
@@ -27,7 +27,7 @@ pub fn deprecation(tool: &str, arguments: &Map<String, Value>) -> Option<String>
         "error": format!("the tool {tool} is hard-deprecated: a team is changed through the command line"),
         "code": "deprecated_cli_only",
         "hint": format!("Use CLI interop: rcs team api {operation} --input {} --json", quoted(&input)),
-        // The contract prescribes the hint; this command works without a program named rcs.
+        // The team API prescribes the hint. The command also works if no program is called `rcs`.
         "command": format!("teamlog team api {operation} --input {} --json", quoted(&input)),
     });
     Some(answer.to_string())

@@ -1,10 +1,10 @@
 //! teamlog as a server of the Model Context Protocol (MCP) over standard input and output.
 //!
-//! The tools read; only the states of workflow modes can also be written. For other changes, agents use the command
-//! line (see the operations of [`teamlog_team::api`]). Former tools that changed a team are no longer listed; a call of
-//! one is answered with the command to use instead.
+//! The tools read. Only the states of workflow modes can also be written. For other changes, agents use the command line (see
+//! the operations of [`teamlog_team::api`]). Tools of earlier versions that changed a team are no longer listed. A call of such
+//! a tool is answered with the command to use instead.
 //!
-//! The crate of the protocol (rmcp) changes often, so its types stay inside this crate.
+//! The types of the protocol crate (rmcp) stay inside this crate, because rmcp changes often.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -26,10 +26,10 @@ use teamlog_team::Root;
 use teamlog_team::command::Origin;
 use transport::Lines;
 
-/// Serves one client on standard input and output until it closes them; see [`serve`].
+/// Serves one client on standard input and standard output until the client closes its stream.
 ///
 /// # Errors
-/// Errors of [`serve`].
+/// The errors of [`serve`].
 pub fn serve_stdio(
     root: Root,
     team: Option<String>,
@@ -41,10 +41,10 @@ pub fn serve_stdio(
     serve(root, team, session, origin, elsewhere, streams)
 }
 
-/// Serves one client on two streams until it closes the first.
+/// Serves one client on two streams until the client closes the input stream.
 ///
-/// `team` and `session` apply to calls that name none. Calls that record keep `origin`, and are handed to `elsewhere`
-/// first.
+/// `team` and `session` are the defaults for calls that name none. Calls that record events have the origin `origin`, and are
+/// offered to `elsewhere` first.
 ///
 /// # Errors
 /// The runtime or the thread that reads cannot be started.
@@ -80,7 +80,7 @@ where
             Err(error) => Err(io::Error::other(error)),
         }
     });
-    // The thread that reads may still wait for the client.
+    // Do not wait for the thread that reads, because it may still wait for the client.
     runtime.shutdown_background();
     served
 }

@@ -1,6 +1,6 @@
-//! The queries: a table of tools, each of which runs an operation that reads.
+//! The table of queries. A query is a tool that runs an operation that only reads.
 //!
-//! Also contains the code shared with the state tools: reading arguments, choosing the team, and writing errors.
+//! This module also has code that the state tools use: it reads arguments, chooses the team, and formats errors.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::Serialize;
@@ -22,10 +22,10 @@ use teamlog_team::{Failure, Root, Team, hint};
 /// Maximum number of items on a page.
 const PAGE_MAX: u64 = 1_000;
 
-/// Runs a tool on a team with its arguments.
+/// Function that runs a tool on a team with arguments.
 type Answer = Box<dyn Fn(&mut Team, Map<String, Value>) -> Result<String, ToolError> + Send + Sync>;
 
-/// A tool of this server.
+/// A tool of this MCP server.
 pub struct Query {
     /// Name of the tool.
     pub name: &'static str,
@@ -33,11 +33,11 @@ pub struct Query {
     pub doc: &'static str,
     /// True if the tool records events.
     pub mutates: bool,
-    /// True if the tool is about states of modes.
+    /// True if the tool reads or writes states of modes.
     pub of_states: bool,
-    /// Argument that a resource URI gives after the query's name.
+    /// Argument that a resource URI contains after the name of the query.
     pub about: Option<&'static str>,
-    /// The JSON schema of its arguments.
+    /// JSON Schema of the tool's arguments.
     pub schema: Map<String, Value>,
     /// The arguments that the schema describes.
     pub shape: Shape,
@@ -85,7 +85,7 @@ impl Query {
         QUERIES.iter().find(|query| query.name == name)
     }
 
-    /// Creates a tool whose arguments are the fields of `I` and the team.
+    /// Makes a tool whose arguments are `team` and the fields of `I`.
     pub(crate) fn new<I, A>(
         name: &'static str,
         doc: &'static str,
@@ -116,12 +116,12 @@ impl Query {
         }
     }
 
-    /// Updates `shape` after a change of the schema.
+    /// Computes `shape` again after a change of the schema.
     pub(crate) fn reshape(&mut self) {
         self.shape = shape_of(&self.schema);
     }
 
-    /// Creates a tool that runs an operation.
+    /// Makes a tool that runs an operation.
     fn of<O: Op + 'static>(name: &'static str) -> Query {
         Query::new(name, O::DOC, O::EFFECT, O::run)
     }
@@ -148,8 +148,7 @@ impl Query {
         self
     }
 
-    /// Runs the tool and returns the answer as JSON. `team` is the default team; without one, the only open team is
-    /// used.
+    /// Runs the tool and returns the answer as JSON. `team` is the default team. Without a default, uses the only open team.
     pub fn answer(
         &self,
         root: &Root,
@@ -169,13 +168,13 @@ impl Query {
             ..Control::default()
         });
         let answer = (self.answer)(&mut team, arguments)?;
-        // Saves the folded state for the next process; a failure only costs time.
+        // Saves the state for the next process. Ignore errors, because a failure only costs time.
         let _ = team.finish();
         Ok(answer)
     }
 }
 
-/// Returns the team that a call is about, and the other arguments.
+/// Returns the team of a call and the other arguments.
 pub(crate) fn meant(
     root: &Root,
     team: Option<&str>,
@@ -220,7 +219,7 @@ fn arguments<I: JsonSchema>() -> Map<String, Value> {
     }
 }
 
-/// Limits the size of a page.
+/// Limits the argument `limit` to the maximum size of a page.
 fn bound_page(arguments: &mut Map<String, Value>) {
     if let Some(limit) = arguments.get_mut("limit")
         && let Some(asked) = limit.as_u64()
@@ -229,7 +228,7 @@ fn bound_page(arguments: &mut Map<String, Value>) {
     }
 }
 
-/// Every query.
+/// All queries.
 pub static QUERIES: LazyLock<Vec<Query>> = LazyLock::new(|| {
     vec![
         Query::of::<Ready>("ready"),

@@ -1,4 +1,4 @@
-//! The queries as resources: `teamlog://TEAM/QUERY` and `teamlog://TEAM/QUERY/NAME`.
+//! Queries as MCP resources: `teamlog://TEAM/QUERY` and `teamlog://TEAM/QUERY/NAME`.
 
 use crate::query::{QUERIES, Query, ToolError};
 use rmcp::model::{Resource, ResourceTemplate};
@@ -9,7 +9,7 @@ use teamlog_team::command::Origin;
 const SCHEME: &str = "teamlog://";
 const JSON: &str = "application/json";
 
-/// Returns the resources of each team: the queries that need no further argument.
+/// Returns the resources of each team: the queries without a further argument.
 pub fn of_teams(teams: &[String]) -> Vec<Resource> {
     let mut resources = Vec::new();
     for team in teams {
@@ -22,7 +22,7 @@ pub fn of_teams(teams: &[String]) -> Vec<Resource> {
     resources
 }
 
-/// Returns templates for the queries that need a further argument.
+/// Returns templates for the queries with a further argument.
 pub fn templates() -> Vec<ResourceTemplate> {
     let template = |query: &Query| {
         let named = query.about.map(|name| format!("/{{{name}}}"));
@@ -34,7 +34,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
     QUERIES.iter().map(template).collect()
 }
 
-/// Returns the answer for a URI; `None` if the URI is unknown.
+/// Returns the answer for a resource URI, or `None` if the URI is unknown.
 pub fn read(root: &Root, uri: &str) -> Option<Result<String, ToolError>> {
     let mut parts = uri.strip_prefix(SCHEME)?.splitn(3, '/');
     let (team, query) = (parts.next()?, Query::find(parts.next()?)?);
@@ -49,7 +49,7 @@ pub fn read(root: &Root, uri: &str) -> Option<Result<String, ToolError>> {
     Some(query.answer(root, &Origin::default(), Some(team), arguments))
 }
 
-/// Decodes the percent escapes of RFC 3986; `None` if an escape is invalid.
+/// Decodes percent escapes (RFC 3986). Returns `None` if an escape is invalid.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

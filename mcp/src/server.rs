@@ -1,4 +1,4 @@
-//! The protocol's handlers: lists, calls and reads.
+//! Handlers of the MCP protocol: list tools and resources, call a tool, and read a resource.
 
 use crate::query::{QUERIES, Query, ToolError, meant};
 use crate::state::{self, STATES, Session};
@@ -20,28 +20,28 @@ const INSTRUCTIONS: &str = "Read a team's log: tasks, mail, traces, events. Read
 (state_*). For any other change use the command line: `teamlog api --list` lists all operations, `teamlog prime TEAM \
 --agent YOU` shows what to do next.";
 
-/// Runs a tool that records in the process that has the team open. Takes the tool's name, the team and the arguments;
-/// returns `None` if no other process has it.
+/// Function that runs a recording tool in the process that has the team open. The arguments are the tool's name, the team and
+/// the arguments of the call. Returns `None` if no other process has the team open.
 pub type Elsewhere =
     Arc<dyn Fn(&str, &str, &Map<String, Value>) -> Option<Result<String, ToolError>> + Send + Sync>;
 
-/// A server for one client. It keeps nothing between calls.
+/// The server for one client. It keeps no state between calls.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub root: Root,
     /// Default team of a call.
     pub team: Option<String>,
     pub session: Session,
-    /// Origin of the calls.
+    /// Origin that is recorded with the events of the calls.
     pub origin: Origin,
-    /// Process to which calls that record are offered first.
+    /// Function to which calls that record events are offered first.
     pub elsewhere: Elsewhere,
 }
 
-/// Runs a tool that records, in this process.
+/// Runs a recording tool in this process.
 ///
 /// # Errors
-/// Errors of the tool; an unknown tool.
+/// The errors of the tool; the tool is unknown.
 pub fn carry_out(
     root: &Root,
     origin: &Origin,
@@ -107,7 +107,6 @@ fn failed(text: String) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
-/// Returns all tools.
 fn tools() -> impl Iterator<Item = &'static Query> {
     QUERIES.iter().chain(STATES.iter())
 }

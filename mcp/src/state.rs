@@ -1,7 +1,7 @@
-//! The tools that read and write states of modes. Each runs the call of the same name: `rcs state …`.
+//! Tools that read and write states of modes. Each tool runs the command `rcs state …` with its name.
 //!
-//! Without a `session_id` they use the session of the server, as the command uses the session of its environment;
-//! `null` means the root.
+//! Without `session_id`, a tool uses the session of the server, like the command uses the session of its environment. `null`
+//! means the root.
 
 use crate::query::{Query, ToolError};
 use schemars::JsonSchema;
@@ -17,11 +17,10 @@ use teamlog_team::mode::write::ModeWrite;
 use teamlog_team::projections::mode::Mode;
 use teamlog_team::{Failure, Team};
 
-/// Default session of the state tools; `None` is the root. An invalid session is the error of each call that uses the
-/// default.
+/// The default session of state tools. `None` is the root. An error is returned by each call that uses the default.
 pub type Session = Result<Option<String>, ToolError>;
 
-/// The state tools.
+/// All state tools.
 pub static STATES: LazyLock<Vec<Query>> = LazyLock::new(|| {
     vec![
         tool(
@@ -57,7 +56,7 @@ pub static STATES: LazyLock<Vec<Query>> = LazyLock::new(|| {
     ]
 });
 
-/// Creates a state tool, whose mode may also be `skill-active`, the list of active skills.
+/// Makes a state tool. Its mode may also be `skill-active`, the list of active skills.
 fn tool<I, A>(
     name: &'static str,
     doc: &'static str,
@@ -80,14 +79,14 @@ where
         let about = "Name of the mode, or `skill-active` for the list of active skills, of which only the metadata can \
             be written or cleared";
         *mode = json!({"type": "string", "description": about, "enum": names});
-        // The schema no longer refers to the list of modes.
+        // The schema no longer refers to its definitions.
         tool.schema.remove("$defs");
     }
     tool.reshape();
     tool
 }
 
-/// Removes arguments that a log has no use for, and adds the default session unless the call names a session or has
+/// Removes arguments that the operations do not accept. Adds the default session unless the call names a session or sets
 /// `all_sessions`.
 pub(crate) fn put_session(
     arguments: &mut Map<String, Value>,

@@ -1,5 +1,4 @@
-//! Reads and writes lines. A thread reads the client's lines; lines that are no message of the protocol are answered
-//! here.
+//! Reads and writes the lines of an MCP client. A thread reads the lines. Lines that are not valid messages are answered here.
 
 use crate::wire::{self, Incoming};
 use rmcp::RoleServer;
@@ -11,21 +10,21 @@ use std::io::{self, BufRead, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Maximum length of a line, in bytes.
+/// Maximum length of a line in bytes.
 const LINE_BYTES_MAX: usize = 16 << 20;
-/// Maximum number of messages that wait for the server.
+/// Maximum number of received messages that wait for the server.
 const WAITING_MAX: usize = 16;
 
-/// The lines of one client.
+/// The connection to one client, as lines.
 pub struct Lines<W> {
     incoming: Receiver<Incoming>,
     to: Arc<Mutex<W>>,
-    /// True after the client's first request. Invalid bytes before it are ignored.
+    /// True after the first request of the client. Before it, invalid bytes are ignored.
     opened: bool,
 }
 
 impl<W: Write + Send + 'static> Lines<W> {
-    /// Starts a thread that reads the lines of `from`.
+    /// Starts a thread that reads lines from `from`.
     ///
     /// # Errors
     /// The thread cannot be started.
@@ -42,7 +41,7 @@ impl<W: Write + Send + 'static> Lines<W> {
     }
 }
 
-/// Reads lines until the input ends or the receiver is gone.
+/// Reads lines until the input ends or the receiver is dropped.
 fn read_all(from: &mut impl BufRead, to: &Sender<Incoming>) {
     while let Ok(Some(messages)) = next_line(from) {
         for message in messages {
@@ -53,7 +52,7 @@ fn read_all(from: &mut impl BufRead, to: &Sender<Incoming>) {
     }
 }
 
-/// Reads a line, also a last one without a line end; `None` at the end of the input.
+/// Reads the next line. The last line may lack a line end. Returns `None` at the end of the input.
 fn next_line(from: &mut impl BufRead) -> io::Result<Option<Vec<Incoming>>> {
     let mut line = Vec::new();
     let limit = LINE_BYTES_MAX as u64 + 1;

@@ -1,6 +1,6 @@
-//! Converts the client's lines to messages of the protocol, and answers lines that are none.
+//! Converts lines of an MCP client to messages, and answers lines that are not valid messages.
 //!
-//! Every request with an id is answered, even if it cannot be parsed: its id is then searched in the text.
+//! Every request with an id gets an answer. If a request cannot be parsed, its id is searched in its text.
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -18,16 +18,16 @@ const INVALID_PARAMS: i64 = -32_602;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// A line, or an item of a batch, after reading.
+/// Result of reading a line, or an item of a batch.
 #[derive(Debug)]
 pub enum Incoming {
-    /// A message for the server.
+    /// A valid message for the server.
     Message(Box<RxJsonRpcMessage<RoleServer>>),
     /// The answer to an invalid message.
     Reply(Value),
 }
 
-/// An error in a request.
+/// A fault in a request.
 struct Fault {
     code: i64,
     message: String,
@@ -52,7 +52,7 @@ impl Fault {
     }
 }
 
-/// Reads a line without its line end. A batch contains several messages; each is answered on a line of its own.
+/// Parses a line without its line end. A batch contains several messages, and each gets its own answer.
 pub fn read(line: &[u8]) -> Vec<Incoming> {
     let text = line.strip_prefix(BOM).unwrap_or(line);
     if text.trim_ascii().is_empty() {
@@ -72,20 +72,20 @@ pub fn read(line: &[u8]) -> Vec<Incoming> {
     }
 }
 
-/// Answers a line over the limit, given its beginning.
+/// Makes the answer to a line that is too long. `begin` is the beginning of the line.
 pub fn too_long(begin: &[u8], limit: usize) -> Incoming {
     let message = format!("a message must have at most {limit} bytes");
     Fault::new(INVALID_REQUEST, message).reply(find_id(begin).unwrap_or_default())
 }
 
-/// Parses JSON; an error contains the offset of the first wrong byte.
+/// Parses JSON. The error has the offset of the first invalid byte.
 fn parse(text: &[u8]) -> Result<Value, (usize, String)> {
     if let Err(error) = std::str::from_utf8(text) {
         return Err((error.valid_up_to(), "invalid UTF-8".to_owned()));
     }
     serde_json::from_slice(text).map_err(|error| {
         let said = error.to_string();
-        // The text is one line, so only the column of the error matters; it becomes the offset.
+        // The text is one line, so the offset is the column of the error.
         let why = said.split(" at line ").next().unwrap_or(&said).to_owned();
         let offset = match error.is_eof() {
             true => text.len(),
@@ -95,7 +95,7 @@ fn parse(text: &[u8]) -> Result<Value, (usize, String)> {
     })
 }
 
-/// Reads a value as a message; `None` if it is ignored.
+/// Converts a JSON value to a message. Returns `None` if the value is ignored.
 fn message(value: Value) -> Option<Incoming> {
     let Value::Object(mut fields) = value else {
         let fault = Fault::new(INVALID_REQUEST, "a message must be a JSON object");
@@ -120,7 +120,7 @@ fn message(value: Value) -> Option<Incoming> {
             Ok(message) => Incoming::Message(message),
             Err(fault) => fault.reply(id),
         }),
-        // A notification that this protocol does not define.
+        // MCP does not define this notification.
         None if method.is_some() => typed(fields).map(Incoming::Message),
         None => {
             let fault = Fault::new(INVALID_REQUEST, "method is missing");
@@ -135,7 +135,7 @@ fn typed(fields: Map<String, Value>) -> Option<Box<RxJsonRpcMessage<RoleServer>>
         .map(Box::new)
 }
 
-/// Reads a request. A refusal names the field and the expected type.
+/// Parses a request. The error names the field and the expected type.
 fn request(
     mut fields: Map<String, Value>,
     id: &Value,
@@ -185,7 +185,7 @@ fn request(
     }
 }
 
-/// Reads an object, or an object given as JSON text. Null, blank text and an empty list count as an empty object.
+/// Parses an object, or text that contains a JSON object. `null`, blank text and an empty list become an empty object.
 fn object(value: Value, field: &str) -> Result<Map<String, Value>, Fault> {
     let refused = |found: &str| {
         let message = format!("{field} must be an object or its JSON text, but {found}");
@@ -212,7 +212,7 @@ fn check<P: DeserializeOwned>(method: &str, params: &Map<String, Value>) -> Resu
         .map_err(|error| Fault::new(INVALID_PARAMS, format!("params of {method}: {error}")))
 }
 
-/// Finds the id in invalid JSON: the value of the first `"id"` that is a field of the outermost object.
+/// Finds the id in invalid JSON: the value of the first field `"id"` of the outermost object.
 fn find_id(text: &[u8]) -> Option<Value> {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -252,7 +252,7 @@ fn string_end(text: &[u8], start: usize) -> usize {
     text.len()
 }
 
-/// Reads the string or the integer at the beginning of a text.
+/// Parses the string or integer at the beginning of a text.
 fn scalar(text: &[u8]) -> Option<Value> {
     let end = match text.first()? {
         b'"' => string_end(text, 0),

@@ -1,4 +1,5 @@
-//! Arithmetic: an expression runs commands if a variable in it holds an index that runs commands, as in `a[$(rm x)]`.
+//! Shell arithmetic. An expression runs commands if one of its variables contains an index that runs commands, such as
+//! `a[$(rm x)]`.
 
 use super::history::AssignedValue;
 use super::*;
@@ -7,7 +8,7 @@ use brush_parser::ast::{BinaryPredicate, ExtendedTestExpr, UnaryPredicate, Word}
 use brush_parser::word::{self as pieces, Parameter, ParameterExpr, SpecialParameter, WordPiece};
 
 impl Walker {
-    /// Evaluates an expression.
+    /// Finds commands that the evaluation of an expression may run.
     pub fn arithmetic(&self, expression: &str) {
         let Some(text) = self.expanded(expression) else {
             return self.doubt("an arithmetic expression may run commands in an expansion");
@@ -25,7 +26,7 @@ impl Walker {
         }
     }
 
-    /// Returns an expression with numbers in place of its expansions; `None` if an expansion may be no number.
+    /// Replaces the expansions in an expression by numbers. Returns `None` if an expansion may be something else than a number.
     fn expanded(&self, expression: &str) -> Option<String> {
         let options = ParserOptions::default();
         let mut text = String::new();
@@ -51,7 +52,7 @@ impl Walker {
         (!text.contains(['$', '`'])).then_some(text)
     }
 
-    /// Returns true if an expansion is a number.
+    /// Returns true if the value of an expansion is certainly a number.
     pub(super) fn is_numeric(&self, expression: &ParameterExpr) -> bool {
         match expression {
             ParameterExpr::ParameterLength { .. } => true,
@@ -69,7 +70,7 @@ impl Walker {
         }
     }
 
-    /// Walks through a `[[ … ]]` test: runs its words, and evaluates arithmetic in it.
+    /// Walks through a `[[ … ]]` test: its words and its arithmetic.
     pub(super) fn test(&mut self, test: &ExtendedTestExpr) {
         match test {
             ExtendedTestExpr::And(left, right) | ExtendedTestExpr::Or(left, right) => {
@@ -117,14 +118,14 @@ impl Walker {
         }
     }
 
-    /// Evaluates the index after the name of a variable.
+    /// Evaluates the index after a variable's name.
     pub fn index(&self, name: &str) {
         if let Some((_, index)) = name.split_once('[') {
             self.arithmetic(index);
         }
     }
 
-    /// Evaluates the index in a word that names a variable; adds a doubt if the word is unknown.
+    /// Evaluates the index in a word that names a variable. Adds a doubt if the word is unknown.
     pub fn index_of(&self, value: &Value) {
         match value.plain() {
             Some(name) => self.index(name),
@@ -133,7 +134,7 @@ impl Walker {
     }
 }
 
-/// Returns true if a special parameter is a number.
+/// Returns true if the value of a special parameter is a number.
 pub(super) fn is_count(special: &SpecialParameter) -> bool {
     matches!(
         special,
@@ -144,7 +145,7 @@ pub(super) fn is_count(special: &SpecialParameter) -> bool {
     )
 }
 
-/// Returns the names of variables in an expression. `0x1f` and `16#ff` are numbers.
+/// Returns the names of the variables in an expression. `0x1f` and `16#ff` are numbers.
 fn names(expression: &str) -> Vec<&str> {
     let in_word = |letter: char| letter.is_alphanumeric() || "_#@".contains(letter);
     expression

@@ -1,6 +1,6 @@
-//! Scripts of `awk`: finds out if a script writes files or runs commands.
+//! Decides if an `awk` script writes files or runs commands.
 
-/// Returns true if a script only matches, computes and prints. Returns false if in doubt.
+/// Returns true if a script certainly only matches, computes and prints.
 pub(super) fn only_prints(script: &str) -> bool {
     let mut reader = Reader::default();
     let mut rest = script;
@@ -17,12 +17,12 @@ pub(super) fn only_prints(script: &str) -> bool {
 struct Reader {
     braces: usize,
     brackets: usize,
-    /// The last sign or word before the position.
+    /// The last sign or word before the current position.
     last: String,
 }
 
 impl Reader {
-    /// Skips one sign, word or literal; `None` if that part writes, runs a command or is unclear.
+    /// Skips a sign, word or literal. Returns `None` if it writes, runs a command or is unclear.
     fn take<'a>(&mut self, rest: &'a str, letter: char) -> Option<&'a str> {
         let mut behind = rest.get(letter.len_utf8()..)?;
         match letter {
@@ -34,7 +34,7 @@ impl Reader {
             letter if in_word(letter) => return self.word(rest),
             '@' | '`' | '\\' => return None,
             '|' => behind = behind.strip_prefix('|')?,
-            // Outside of braces and inside of brackets `>` is a comparison.
+            // Only here `>` writes to a file. Outside of braces and inside of brackets it is a comparison.
             '>' if self.braces > 0 && self.brackets == 0 => return None,
             '{' => self.braces += 1,
             '}' => self.braces = self.braces.checked_sub(1)?,
@@ -56,8 +56,8 @@ impl Reader {
         Some(behind)
     }
 
-    /// Returns true if a slash begins a pattern, false if it divides, `None` if it is unclear. A slash that could do
-    /// either divides if no further slash could end the pattern.
+    /// Returns true if a slash begins a pattern, false if it is a division, and `None` if this is unclear. A slash that could be
+    /// both is a division if no further slash could end the pattern.
     fn begins_pattern(&self, behind: &str) -> Option<bool> {
         match self.last.as_str() {
             "" | "(" | "," | "{" | "}" | ";" | "!" | "~" | "&" | "|" | "=" | "\n" | "?" | ":" => {
@@ -75,14 +75,14 @@ fn in_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// Returns the text after a literal, which may hold escaped characters.
+/// Returns the text after a literal. Skips escaped characters.
 fn literal(rest: &str, end: char) -> Option<&str> {
     let mut escaped = false;
     for (at, letter) in rest.char_indices() {
         match letter {
             '\n' => return None,
             letter if letter == end && !escaped => return rest.get(at + letter.len_utf8()..),
-            // A bracket expression may hold the end character.
+            // The end character may be part of a bracket expression.
             '[' if end == '/' && !escaped => return list(rest.get(at..)?),
             letter => escaped = letter == '\\' && !escaped,
         }
@@ -90,7 +90,7 @@ fn literal(rest: &str, end: char) -> Option<&str> {
     None
 }
 
-/// Continues [`literal`] after a bracket expression; `None` if the bracket expression holds a slash or is unclear.
+/// Returns the text after a bracket expression. Returns `None` if the bracket expression has a slash or is unclear.
 fn list(rest: &str) -> Option<&str> {
     let end = rest.get(2..)?.find(']')? + 3;
     let (list, behind) = rest.split_at_checked(end)?;

@@ -1,18 +1,17 @@
-//! Variables with known values: a command that uses them is walked through once per combination of values.
+//! Variables with known values. A command that uses them is walked through once for each combination of values.
 
 use super::history::AssignedValue;
 use super::*;
 use brush_parser::ast::Word;
 
-/// Maximum number of combinations; with more combinations, the variables count as unknown.
+/// Maximum number of combinations. If there are more, the variables count as unknown.
 const CASES_MAX: usize = 32;
 
-/// A value for each of some variables.
+/// One combination: a value for each variable.
 pub(super) type Case = BTreeMap<String, Value>;
 
 impl Walker {
-    /// Returns the combinations of values of the variables in a text; a single empty combination if no variable is
-    /// known.
+    /// Returns the combinations of values of the variables in a text. Without known variables, returns one empty combination.
     fn cases(&self, text: &str) -> Vec<Case> {
         let mut cases = vec![Case::new()];
         if !text.contains('$') {
@@ -40,8 +39,8 @@ impl Walker {
         cases
     }
 
-    /// Walks through a command once per combination of values. If the combinations lead to different directories, the
-    /// directory is unknown.
+    /// Walks through a command once for each combination of values. If the combinations end in different directories, the
+    /// working directory becomes unknown.
     pub(super) fn in_each_case(&mut self, text: &str, mut walk: impl FnMut(&mut Walker)) {
         let begun = self.clone();
         let mut places = Vec::new();
@@ -57,14 +56,14 @@ impl Walker {
         }
     }
 
-    /// Returns the value of a word for each combination of values of its variables.
+    /// Returns the values of a word, one for each combination of values of its variables.
     pub(super) fn words(&mut self, word: &Word) -> Vec<Value> {
         let mut values = Vec::new();
         self.in_each_case(&word.value, |walker| values.push(walker.word(word)));
         values
     }
 
-    /// Sets a variable to a value; `given` is the known part of the value.
+    /// Sets a variable to a value. `given` is the known part of the value.
     pub fn set(&mut self, name: &str, value: Option<&str>, given: AssignedValue) {
         self.variable(name, value);
         if self.history().is_integer(name) && !given.number {
@@ -80,7 +79,7 @@ impl Walker {
         self.remember().add_value(name, given);
     }
 
-    /// Notes that a builtin sets a variable, or an element of an array, to an unknown value.
+    /// Records that a builtin command sets a variable or an element of an array to an unknown value.
     pub fn fill(&mut self, name: &str) {
         self.index(name);
         let name = name.split('[').next().unwrap_or_default();

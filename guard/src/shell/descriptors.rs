@@ -1,8 +1,8 @@
-//! Paths of open descriptors (`/dev/fd/3`). Opening such a path for writing opens the descriptor's file again.
+//! Paths of open descriptors, such as `/dev/fd/3`. Writing to such a path writes to the descriptor's file.
 
 use crate::place::tidy;
 
-/// Returns the descriptor of a path.
+/// Returns the number of the descriptor that a path names.
 pub(super) fn descriptor(path: &str) -> Option<u32> {
     let path = tidy(path);
     match path.as_str() {

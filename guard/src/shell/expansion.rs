@@ -1,11 +1,11 @@
-//! Expansions of variables: commands and indices that they evaluate.
+//! Expansions of variables, which may evaluate commands and indices.
 
 use super::history::AssignedValue;
 use super::*;
 use brush_parser::word::{Parameter, ParameterExpr, ParameterTransformOp};
 
 impl Walker {
-    /// Evaluates the indices in an expansion; adds a doubt if the expansion may run commands.
+    /// Evaluates the indices in an expansion. Adds a doubt if the expansion may run commands.
     pub fn expansion(&self, expression: &ParameterExpr) {
         use ParameterExpr::*;
         let (parameter, indirect) = match expression {
@@ -130,7 +130,7 @@ impl Walker {
         }
     }
 
-    /// Returns true if every value of a variable is known and is a name without an index.
+    /// Returns true if all values of a variable are known and each value is a name without an index.
     fn names_variables(&self, parameter: &Parameter) -> bool {
         let Parameter::Named(name) = parameter else {
             return false;
@@ -144,14 +144,13 @@ impl Walker {
         })
     }
 
-    /// Adds a doubt if a text inside of an expansion holds something that runs commands, because such texts are not
-    /// parsed.
+    /// Adds a doubt if a text inside of an expansion may run commands. Such texts are not parsed.
     fn nested(&self, expression: &ParameterExpr) {
         let text = format!("{expression:?}");
         if word::runs_commands(&text) || text.contains("$[") {
             self.doubt("an expansion may run commands");
         }
-        // A nested expansion with an index, or an indirect expansion.
+        // Find nested expansions with an index, and indirect expansions.
         let behind = text.split("${").skip(1);
         if behind
             .into_iter()

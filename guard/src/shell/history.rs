@@ -1,50 +1,50 @@
-//! Effects of a command so far that change the meaning of its later parts, in any of its subshells.
+//! Effects of earlier parts of a command on the meaning of later parts, including effects inside subshells.
 
 use super::links::Links;
 use super::*;
 use std::collections::BTreeSet;
 
-/// Maximum number of known values of a variable.
+/// Maximum number of known values per variable.
 const VALUES_MAX: usize = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct History {
     pub links: Links,
-    /// Scripts that run later (`trap`), at an unknown position.
+    /// Scripts that `trap` runs later, at an unknown time.
     pub traps: Vec<String>,
-    /// True if a part runs at the same time as later parts, or after them.
+    /// True if a part of the command may run at the same time as later parts.
     pub concurrent: bool,
-    /// The values that each variable was set to.
+    /// The values that were assigned to each variable.
     variables: BTreeMap<String, Variable>,
     /// Variables whose values the shell evaluates as arithmetic.
     integers: BTreeSet<String>,
-    /// Opened descriptors; true if the path of the descriptor may be opened for writing.
+    /// Opened descriptors. The flag is true if writing to the descriptor's path adds no further write.
     descriptors: BTreeMap<u32, bool>,
-    /// Number of changes.
+    /// Number of changes so far.
     changes: usize,
 }
 
-/// All values that a variable was set to.
+/// All values that were assigned to a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Variable {
     known: Known,
-    /// `None` if a value is unknown, or if there are too many values.
+    /// The values, or `None` if a value is unknown or there are too many values.
     values: Option<BTreeSet<Value>>,
     number: bool,
 }
 
-/// The known part of a value that a variable is set to.
+/// The known part of a value that is assigned to a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AssignedValue {
     pub known: Known,
-    /// The value: a text, or names below a directory.
+    /// The value: a text, or a name below a known directory.
     pub value: Option<Value>,
-    /// True if arithmetic reads the value as a number and evaluates nothing else.
+    /// True if arithmetic reads the value as a number and therefore runs nothing.
     pub number: bool,
 }
 
 impl AssignedValue {
-    /// An unknown value.
+    /// Returns a value about which nothing is known.
     pub fn unknown() -> AssignedValue {
         AssignedValue {
             known: Known::Nothing,
@@ -53,7 +53,7 @@ impl AssignedValue {
         }
     }
 
-    /// A number.
+    /// Returns a value that is known to be a number.
     pub fn number() -> AssignedValue {
         AssignedValue {
             number: true,
@@ -74,14 +74,14 @@ impl AssignedValue {
     }
 }
 
-/// Returns true if arithmetic reads a text as a number, or as empty.
+/// Returns true if arithmetic reads a text as a number or as empty.
 fn is_number(text: &str) -> bool {
     let digits = text.trim().trim_start_matches('-');
     digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl History {
-    /// Adds a value to those of a variable.
+    /// Adds a value to the values of a variable.
     pub fn add_value(&mut self, name: &str, given: AssignedValue) {
         let values = given.value.map(|value| BTreeSet::from([value]));
         let new = Variable {
@@ -99,7 +99,7 @@ impl History {
         }
     }
 
-    /// Returns the known part of a variable's value; nothing if the command did not set it.
+    /// Returns the known part of a variable's value. Returns `Nothing` if the command did not set the variable.
     pub fn variable(&self, name: &str) -> Known {
         let known = self.variables.get(name).map(|variable| variable.known);
         let known = known.unwrap_or(Known::Nothing);
@@ -109,17 +109,17 @@ impl History {
         }
     }
 
-    /// Returns true if the command has set a variable.
+    /// Returns true if the command assigned a value to the variable.
     pub fn has_variable(&self, name: &str) -> bool {
         self.variables.contains_key(name)
     }
 
-    /// Returns true if words may be split at other characters than blanks.
+    /// Returns true if the command changes the characters at which the shell splits words.
     pub fn changes_splitting(&self) -> bool {
         self.variables.contains_key("IFS")
     }
 
-    /// Returns the variables whose values are all known, with their values.
+    /// Returns the variables whose values are all known.
     pub fn values(&self) -> impl Iterator<Item = (&String, &BTreeSet<Value>)> {
         let known = self.variables.iter();
         known
@@ -127,8 +127,8 @@ impl History {
             .filter(|(name, _)| !lists("@variable-filled", name))
     }
 
-    /// Returns true if arithmetic reads a variable as a number. That includes a variable that the command does not set:
-    /// it is empty, or comes from the environment.
+    /// Returns true if arithmetic reads the variable as a number. This includes a variable that the command does not set, because
+    /// such a variable is empty or comes from the environment.
     pub fn is_number(&self, name: &str) -> bool {
         match self.variables.get(name) {
             _ if lists("@variable-number", name) => true,
@@ -138,13 +138,13 @@ impl History {
         }
     }
 
-    /// Returns true if a variable holds a number that the command or the shell has set.
+    /// Returns true if the variable certainly has a number that the command or the shell assigned.
     pub fn holds_number(&self, name: &str) -> bool {
         let given = self.variables.contains_key(name) || lists("@variable-number", name);
         given && self.is_number(name)
     }
 
-    /// Notes that the shell evaluates the values of a variable from now on.
+    /// Records that the shell evaluates later values of a variable as arithmetic.
     pub fn add_integer(&mut self, name: &str) {
         if self.integers.insert(name.to_owned()) {
             self.changes += 1;
@@ -155,8 +155,7 @@ impl History {
         self.integers.contains(name) || lists("@variable-number", name)
     }
 
-    /// Notes that a descriptor is opened. `writable` is true for a pipe or a file that is a target already, false for
-    /// other files.
+    /// Records that a descriptor is opened. `writable` is true for a pipe and for a file that is a target already.
     pub fn open_descriptor(&mut self, descriptor: u32, writable: bool) {
         let before = self.may_reopen(descriptor);
         let known = self.descriptors.contains_key(&descriptor);
@@ -167,14 +166,14 @@ impl History {
         }
     }
 
-    /// Returns true if opening the path of a descriptor for writing adds no write. Both outputs of a tool call belong
-    /// to the agent.
+    /// Returns true if writing to the path of a descriptor adds no further write. Standard output and standard error of a tool
+    /// call belong to the agent.
     pub fn may_reopen(&self, descriptor: u32) -> bool {
         let known = self.descriptors.get(&descriptor).copied();
         known.unwrap_or(matches!(descriptor, 1 | 2))
     }
 
-    /// Returns a number that grows with every change.
+    /// Returns a number that increases with every change.
     pub fn revision(&self) -> usize {
         self.changes + self.links.len() + self.traps.len()
     }

@@ -1,40 +1,40 @@
-//! Symbolic links that a command creates, and directories that it moves or copies: they redirect paths that it writes
+//! Symlinks that a command creates, and directories that it moves or copies. They redirect paths that the command writes
 //! later.
 //!
-//! The caller resolves links on the disk, but the links of the command are not there yet.
+//! The caller resolves links on the disk, but the links of the command do not exist there yet.
 
 use crate::place::tidy;
 
 /// Maximum number of targets that are followed for one path.
 const PLACES_MAX: usize = 64;
 
-/// Links that a command has created.
+/// The links that a command has created so far.
 #[derive(Debug, Default)]
 pub(super) struct Links {
     made: Vec<Link>,
-    /// True if a link was created at an unknown place.
+    /// True if a link was created at an unknown path.
     anywhere: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Link {
     at: String,
-    /// Target; `None` if it is unknown.
+    /// Target of the link, or `None` if it is unknown.
     leads: Option<String>,
-    /// True if the place itself leads to the target; false if only entries below the place do.
+    /// True if the path itself leads to the target. False if only entries below the path do.
     itself: bool,
 }
 
-/// Part of a path in which links are followed.
+/// The parts of a path in which links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follow {
-    /// Follows links in the whole path and, if everything below the path is meant, links below the path.
+    /// Links in the whole path. If everything below the path may be written, also links below the path.
     Through,
-    /// Follows links in the whole path and below it, since whole directories are put there.
+    /// Links in the whole path and below it, because whole directories are copied there.
     Deep,
-    /// Follows links in the path without its last name, which is replaced or removed itself.
+    /// Links in the path without its last name, because a link with the last name is replaced or removed.
     Entry,
-    /// Like `Entry`, but does not follow links below the path.
+    /// Like `Entry`, but not links below the path.
     Tree,
 }
 
@@ -47,7 +47,7 @@ impl Follow {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LinkTargets {
     pub paths: Vec<String>,
-    /// True if the path may lead to further, unknown places.
+    /// True if the path may also lead to unknown paths.
     pub lost: bool,
 }
 
@@ -56,7 +56,7 @@ impl Links {
         self.made.len() + usize::from(self.anywhere)
     }
 
-    /// Adds a link at a place. With `itself` false, only entries below the place lead to the target.
+    /// Adds a link at the path `at`. If `itself` is false, only entries below `at` lead to the target.
     pub fn add(&mut self, at: &str, leads: Option<String>, itself: bool) {
         if leads
             .as_deref()
@@ -76,7 +76,7 @@ impl Links {
         }
     }
 
-    /// Returns true if the command has put a link with that target at the place.
+    /// Returns true if the command created a link from `at` to `leads`.
     pub fn knows(&self, at: &str, leads: &str) -> bool {
         let at = tidy(at);
         self.made
@@ -88,7 +88,7 @@ impl Links {
         self.anywhere = true;
     }
 
-    /// Returns all places to which a path may lead, the path itself included.
+    /// Returns all paths to which a path may lead, including the path itself.
     pub fn follow(&self, path: &str, below: bool, follow: Follow) -> LinkTargets {
         let mut led = LinkTargets {
             paths: vec![path.to_owned()],
@@ -114,7 +114,7 @@ impl Links {
 }
 
 impl Link {
-    /// Returns the place to which a path leads through this link, if the path goes through the link.
+    /// Follows this link in a path. Returns the resulting path, or `None` if the path does not go through this link.
     fn apply(&self, path: &str, below: bool, follow: Follow) -> Option<Option<String>> {
         let through = |rest: &str| {
             let leads = self.leads.as_deref()?;

@@ -5,30 +5,30 @@ use super::*;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Opt {
-    /// Name with its dashes: a letter, or a long name. Empty if an expansion may be any option.
+    /// Name of the option with its dashes. Empty if an expansion may be any option.
     pub name: String,
     pub value: Option<Value>,
-    /// The words after the option, if they are a command (`find -exec`).
+    /// The words after the option, if they are a command (as in `find -exec`).
     pub command: Vec<Value>,
-    /// Effect of the option in the table, by its full name.
+    /// Effect of the option with this full name in the table.
     pub effect: Option<Effect>,
 }
 
-/// The words after a program's name, as options and operands.
+/// The words after the name of a program, split into options and operands.
 pub(super) struct Words<'a> {
     pub options: Vec<Opt>,
     pub operands: Vec<&'a Value>,
     spec: &'a Spec,
     /// Number of operands after `--`.
     after_dashes: usize,
-    /// Number of options before all operands.
+    /// Number of options before the first operand.
     before: usize,
-    /// Number of operands before an expression.
+    /// Number of operands before an expression, as in `find`.
     starts: usize,
 }
 
 impl<'a> Words<'a> {
-    /// Separates the words as the table says; by default options may be anywhere before `--`.
+    /// Splits words as the table says. By default, options may be anywhere before `--`.
     pub fn split(words: &'a [Value], spec: &'a Spec) -> Words<'a> {
         if spec.is(Note::Verbatim) {
             return Words::none(spec).fenced(words);
@@ -56,7 +56,7 @@ impl<'a> Words<'a> {
         found
     }
 
-    /// Returns the options before the first operand, and the words after them.
+    /// Splits off the options before the first operand. Also returns the words after these options.
     pub fn leading(words: &'a [Value], spec: &'a Spec) -> (Words<'a>, &'a [Value]) {
         let mut found = Words::none(spec);
         let (_, rest) = found.options_of(words);
@@ -74,7 +74,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Takes all remaining words as operands.
+    /// Adds all remaining words as operands.
     fn fenced(mut self, rest: &'a [Value]) -> Words<'a> {
         self.after_dashes = rest.len();
         self.operands.extend(rest);
@@ -90,12 +90,12 @@ impl<'a> Words<'a> {
         self.operands.push(operand);
     }
 
-    /// Returns the operands before an expression, which begins with an option of several letters, `(` or `!`.
+    /// Returns the operands before an expression. An expression begins with an option of several letters, with `(` or with `!`.
     pub fn starts(&self) -> &[&'a Value] {
         self.operands.get(..self.starts).unwrap_or_default()
     }
 
-    /// Adds doubts about options with an unknown effect.
+    /// Adds a doubt for each option with an unknown effect.
     pub fn check(&self, by: &str, walker: &Walker) {
         for option in &self.options {
             self.check_option(option, by, walker);
@@ -139,8 +139,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Takes options up to the next operand. Returns true if `--` ended them. An entry may list `--` and `-` as
-    /// options.
+    /// Takes options up to the next operand. Returns true if `--` ended the options. The table may list `--` and `-` as options
+    /// of a program.
     fn options_of(&mut self, words: &'a [Value]) -> (bool, &'a [Value]) {
         let mut rest = words;
         while let Some((word, behind)) = rest.split_first() {
@@ -164,7 +164,7 @@ impl<'a> Words<'a> {
                 Value::Begins(text) if text.starts_with('-') => {
                     self.option(text, true, None);
                     if text == "-" {
-                        // The word may also be an operand.
+                        // An expansion may be an option or an operand, so count it as both.
                         self.operands.push(word);
                     }
                     rest = behind;
@@ -175,7 +175,7 @@ impl<'a> Words<'a> {
         (false, rest)
     }
 
-    /// Returns true if a command follows this word, even if an earlier option could take the word as its value.
+    /// Returns true if this word begins a command, even if an earlier option could take the word as its value.
     fn begins_command(&self, word: &Value) -> bool {
         let option = word.plain().and_then(|text| self.spec.option(text));
         option == Some(Effect::Command)
@@ -193,8 +193,9 @@ impl<'a> Words<'a> {
         parts.next().unwrap_or_default()
     }
 
-    /// Takes one word of options; `open` is true if the end of the word is unknown. Returns true if the next word was
-    /// taken as a value.
+    /// Takes the options in one word. `open` is true if the end of the word is unknown. Returns true if the next word is the
+    /// value
+    /// of an option.
     fn option(&mut self, text: &str, open: bool, next: Option<&Value>) -> bool {
         let name = text.split_once('=').map_or(text, |(name, _)| name);
         if text.starts_with("--") || self.spec.is_whole(name) {
@@ -247,7 +248,7 @@ impl<'a> Words<'a> {
     }
 
     fn push(&mut self, name: String, value: Option<Value>) {
-        // A command follows only a whole word, which `options_of` handles.
+        // Options before a command are handled in `options_of`, because only a whole word can precede a command.
         let effect = self.spec.option(&name);
         self.options.push(Opt {
             name,
@@ -257,18 +258,18 @@ impl<'a> Words<'a> {
         });
     }
 
-    /// Returns true if one of these options may be given: as a letter, a long name, or the beginning of a long name.
+    /// Returns true if one of these options may be set. An option is a letter, a long name, or the beginning of a long name.
     pub fn has(&self, names: &[impl AsRef<str>]) -> bool {
         self.options.iter().any(|option| option.is(names))
     }
 
-    /// Like [`Words::has`], before the first operand.
+    /// Returns true if one of these options may be set before the first operand.
     pub fn has_before(&self, names: &[impl AsRef<str>]) -> bool {
         let before = self.options.iter().take(self.before);
         before.into_iter().any(|option| option.is(names))
     }
 
-    /// Returns true if one of these options is certainly given, with its full name, and not reverted by a later option.
+    /// Returns true if one of these options is certainly set, with its full name, and no later option reverts it.
     pub fn is_certain(&self, names: &[impl AsRef<str>]) -> bool {
         let mut sure = false;
         for option in &self.options {
@@ -282,15 +283,15 @@ impl<'a> Words<'a> {
         sure
     }
 
-    /// Returns true if one of these options follows all of `over`: the last option that selects a program's function
-    /// counts.
+    /// Returns true if one of `names` comes after all options in `over`. Of the options that select the function of a program,
+    /// the last is used.
     pub fn is_last(&self, names: &[impl AsRef<str>], over: &[impl AsRef<str>]) -> bool {
         let named = |option: &&Opt| option.is_named(names) || option.is_named(over);
         let last = self.options.iter().rev().find(named);
         last.is_some_and(|last| last.is_named(names))
     }
 
-    /// Returns the values of options, from the same or the next word.
+    /// Returns the values of options. A value is in the word of the option or in the next word.
     pub fn values(&self, names: &[impl AsRef<str>]) -> Vec<Value> {
         self.options
             .iter()
@@ -320,7 +321,7 @@ impl Opt {
         self.name.is_empty() || self.is_named(names)
     }
 
-    /// Returns true if the option's full name is one of `names`.
+    /// Returns true if the full name of the option is in `names`.
     fn is_named(&self, names: &[impl AsRef<str>]) -> bool {
         names.iter().any(|name| name.as_ref() == self.name)
     }

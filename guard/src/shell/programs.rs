@@ -1,4 +1,4 @@
-//! The writes of a program that is run with these words, according to the table.
+//! Finds the writes of a program that is run with certain words, with the help of the table.
 
 mod check;
 mod copies;
@@ -11,7 +11,7 @@ pub(super) use copies::Kind;
 
 use super::*;
 
-/// A program with its arguments.
+/// A run of a program: its name and its arguments.
 pub(super) struct Run<'a> {
     pub name: &'a str,
     pub spec: &'a Spec,
@@ -46,14 +46,14 @@ pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>) {
 
 fn judge(walker: &mut Walker, run: &Run<'_>) {
     match (run.spec.operands, run.words) {
-        // Only a request for the version or help has a certain effect.
+        // A request for version or help writes nothing. Any other run of this program is unknown.
         (Operands::Ask, [Value::Plain(word)]) if run.spec.option(word).is_some() => {}
         (Operands::Ask, words) => unknown(walker, run.name, words),
         _ => steps::run(walker, run),
     }
 }
 
-/// Handles a program that is not in the table: trusted by the team, or a doubt.
+/// Handles a program that is not in the table. Adds a doubt unless the team trusts the program.
 fn unknown(walker: &Walker, name: &str, arguments: &[Value]) {
     let words: Vec<Option<&str>> = name
         .split(' ')
@@ -83,10 +83,11 @@ fn unknown(walker: &Walker, name: &str, arguments: &[Value]) {
     }
 }
 
-/// Returns the entry of `guard.known` that would trust the command: the program with its subcommand or, for a runner,
-/// with the program that it runs. If an option comes first, returns all words, because the option may take the next
-/// word. `None` for an interpreter without a script, and for a toolchain (`cargo +nightly`), since the entry would
-/// trust everything.
+/// Returns the entry of `guard.known` that would trust the command, or `None` if an entry would trust everything.
+///
+/// The entry is the program with its subcommand. For a runner, it also has the program that the runner runs. If an option comes
+/// first, the entry has all words, because the option may take the next word as its value. An interpreter without a script
+/// and a toolchain (`cargo +nightly`) have no entry.
 fn entry(name: &str, arguments: &[Value]) -> Option<String> {
     if name.contains(" +") {
         return None;
@@ -98,7 +99,7 @@ fn entry(name: &str, arguments: &[Value]) -> Option<String> {
         (None, _) => (!interprets).then(|| name.to_owned()),
         (Some(_), true) => run_by(name, arguments, interprets),
         (Some((first, rest)), false) => match first.plain() {
-            // `poetry run pytest`: trusting `poetry` would trust everything that it runs.
+            // Trusting `poetry` would trust everything that it runs, so trust `poetry run pytest`.
             Some(word) if table::lists("@runners", word) => entry(&format!("{name} {word}"), rest),
             Some(word) if word.starts_with('+') => None,
             _ => Some(name.to_owned()),
@@ -106,7 +107,7 @@ fn entry(name: &str, arguments: &[Value]) -> Option<String> {
     }
 }
 
-/// Returns the words of a runner or an interpreter, up to the program that it runs.
+/// Returns the words of a runner or interpreter up to the program that it runs.
 fn run_by(name: &str, arguments: &[Value], interprets: bool) -> Option<String> {
     let words: Option<Vec<&str>> = arguments.iter().map(Value::plain).collect();
     let is_operand = |word: &&str| !word.starts_with('-');
@@ -129,7 +130,7 @@ fn run_by(name: &str, arguments: &[Value], interprets: bool) -> Option<String> {
     }
 }
 
-/// Returns true if an argument names nothing outside of the repository, by its text.
+/// Returns true if the text of an argument shows that the argument names nothing outside of the repository.
 fn stays_inside(walker: &Walker, argument: &Value) -> bool {
     let (Value::Plain(text) | Value::Below(text) | Value::Begins(text)) = argument else {
         return false;
@@ -143,12 +144,12 @@ fn stays_inside(walker: &Walker, argument: &Value) -> bool {
         })
 }
 
-/// Returns true if the writes of a program of this name are known without reading the disk.
+/// Returns true if the writes of a program with this name are known without reading the disk.
 pub(super) fn is_known(name: &str) -> bool {
     table::spec(bare(name)).is_some() && !name.contains([' ', '@'])
 }
 
-/// Returns the name of a program without a directory of system programs.
+/// Returns the name of a program without the directory, if that is a directory of system programs.
 fn bare(name: &str) -> &str {
     match name.rsplit_once('/') {
         Some((dir, bare)) if table::lists("@bin", dir) => bare,
@@ -156,7 +157,7 @@ fn bare(name: &str) -> &str {
     }
 }
 
-/// Returns true if a program is only asked for its version or help.
+/// Returns true if the words ask a program only for its version or help.
 fn only_asks(words: &[Value]) -> bool {
     matches!(words, [word] if matches!(word.plain(), Some("--version" | "--help")))
 }

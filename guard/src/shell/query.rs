@@ -1,12 +1,12 @@
-//! Queries of databases and forges: finds out if a query only reads.
+//! Decides if a query to a database or a forge only reads.
 
 use super::table::lists;
 
-/// Returns true if every statement of SQL, or command of a client, only reads. Returns false if in doubt.
+/// Returns true if every SQL statement and every command of the database client certainly only reads.
 pub(super) fn only_reads(text: &str) -> bool {
     let text = text.trim();
     if text.starts_with('\\') || text.starts_with('.') {
-        // Arguments of a command of the client may run programs or write files.
+        // Arguments of a client command may run programs or write files.
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or_default();
         let plain = |word: &str| {
@@ -15,7 +15,7 @@ pub(super) fn only_reads(text: &str) -> bool {
         };
         return lists("@sql-command", name) && !text.contains('\n') && words.all(plain);
     }
-    // A backslash may begin a command of the client anywhere.
+    // A backslash may begin a client command at any position.
     !text.contains(['\\', '`'])
         && text
             .split(';')
@@ -30,7 +30,7 @@ fn statement_reads(statement: &str) -> bool {
     let Some(first) = words.next() else {
         return statement.is_empty();
     };
-    // A comment or a bracket may hide the beginning of a statement.
+    // A comment or bracket may hide the beginning of a statement.
     statement.starts_with(char::is_alphabetic)
         && lists("@sql-reads", first)
         && !words.any(|word| lists("@sql-writes", word))
@@ -40,8 +40,8 @@ fn statement_reads(statement: &str) -> bool {
         }
 }
 
-/// Returns true if a statement only calls functions that are known to write nothing: `select f()` runs any function of
-/// that name in the database. A comment or a quoted name before a bracket may hide the function's name.
+/// Returns true if a statement calls only functions that are known to write nothing. `select f()` runs a function of the
+/// database. A comment or a quoted name before a bracket may hide the name of the function.
 fn calls_known_functions(lower: &str) -> bool {
     let has = |sign: &str| lower.contains(sign);
     if has("(") && (has("--") || has("/*") || has("#") && has("\n")) {
@@ -59,7 +59,7 @@ fn calls_known_functions(lower: &str) -> bool {
     })
 }
 
-/// Returns true if a field `name=value` of a GraphQL request holds no query that changes something.
+/// Returns true if a field `name=value` of a GraphQL request contains no query that changes something.
 pub(super) fn only_queries(field: &str) -> bool {
     match field.split_once('=') {
         Some(("query", query)) => {

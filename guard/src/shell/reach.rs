@@ -1,4 +1,4 @@
-//! Resolves a written path to all paths that it may reach through the command's own links.
+//! Finds all paths that a write may reach through links that the command created.
 
 use super::descriptors::descriptor;
 use super::*;
@@ -8,12 +8,12 @@ impl Walker {
         self.reach(value, Follow::Through, by);
     }
 
-    /// Notes that `by` may write everything below a directory.
+    /// Records that the program `by` may write everything below a directory.
     pub fn target_below(&self, path: &str, by: &str) {
         self.target(&Value::Below(path.to_owned()), by);
     }
 
-    /// Notes that `by` writes a path, and the places to which the command's links redirect it.
+    /// Records that `by` writes a path, and the paths to which links of the command redirect it.
     pub fn reach(&self, value: &Value, follow: Follow, by: &str) {
         let (path, below) = match value {
             Value::Plain(path) => (path, false),
@@ -22,7 +22,7 @@ impl Walker {
                 return self.doubt(format!("the path that {by} writes depends on an expansion"));
             }
         };
-        // A trailing slash names the directory that a link leads to.
+        // With a trailing slash, the path is the directory to which the link leads.
         let follow = match path.ends_with('/') || path.ends_with("/.") {
             true if follow != Follow::Deep => Follow::Through,
             _ => follow,
@@ -47,7 +47,7 @@ impl Walker {
         }
     }
 
-    /// Notes that `at` leads to `leads`; with `itself` false, only entries below `at` do. `None` means an unknown path.
+    /// Records that `at` leads to `leads`. If `itself` is false, only entries below `at` do. `None` is an unknown path.
     pub fn add_link(&self, at: Option<&str>, leads: Option<&str>, itself: bool) {
         let leads = leads.and_then(|leads| self.place.resolve(leads));
         let at = at.and_then(|at| self.place.resolve(at));
@@ -58,7 +58,7 @@ impl Walker {
         }
     }
 
-    /// Returns true if the link from `at` to `leads` is known already.
+    /// Returns true if the link from `at` to `leads` is already recorded.
     pub fn is_known_link(&self, at: &str, leads: &str) -> bool {
         match (self.place.resolve(at), self.place.resolve(leads)) {
             (Some(at), Some(leads)) => self.history().links.knows(&at, &leads),

@@ -1,4 +1,4 @@
-//! Redirections: the files that they write, and the input that they give.
+//! Redirections: the files that they write, and the input that they provide.
 
 use super::*;
 use brush_parser::ast::{IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, RedirectList};
@@ -12,7 +12,7 @@ impl Walker {
         }
     }
 
-    /// Handles a redirection. Returns the new standard input, if it sets one.
+    /// Handles a redirection. Returns the standard input if the redirection sets it.
     pub(super) fn redirect(&mut self, redirect: &IoRedirect) -> Option<Stdin> {
         match redirect {
             IoRedirect::OutputAndError(word, append) => {
@@ -46,14 +46,14 @@ impl Walker {
         }
     }
 
-    /// Notes that a descriptor is opened.
+    /// Records that a descriptor is opened.
     fn open_descriptor(&self, number: impl Into<Option<u32>>, writable: bool) {
         if let Some(number) = number.into() {
             self.remember().open_descriptor(number, writable);
         }
     }
 
-    /// Makes a descriptor a copy of another descriptor.
+    /// Makes a descriptor a copy of the descriptor `other`.
     fn duplicates(&self, number: Option<u32>, other: Option<u32>) {
         let writable = other.is_some_and(|other| self.history().may_reopen(other));
         self.open_descriptor(number, writable);
@@ -90,7 +90,7 @@ impl Walker {
                     IoFileRedirectKind::DuplicateOutput | IoFileRedirectKind::DuplicateInput
                 );
                 match (by, duplicates && is_number) {
-                    // Without a number the descriptor is closed.
+                    // `other` is empty, so the descriptor is closed.
                     (_, true) if other == Some("") => {}
                     (_, true) => {
                         self.duplicates(number, other.and_then(|digits| digits.parse().ok()));

@@ -1,6 +1,6 @@
-//! Scripts of `sed`: finds out if a script writes files or runs commands.
+//! Decides if a `sed` script writes files or runs commands.
 
-/// Returns true if a script only selects, replaces and prints. Returns false for uncommon forms.
+/// Returns true if a script certainly only selects, replaces and prints.
 pub(super) fn only_edits(script: &str) -> bool {
     script
         .split(['\n', ';'])
@@ -23,7 +23,7 @@ fn edits(command: &str) -> bool {
         Some('s') => replaces(letters.as_str()),
         Some('y') => parts(letters.as_str()).is_some_and(ends),
         Some('F' | 'z') => ends(letters.as_str()),
-        // A label, or a jump to a label.
+        // A label or a jump to a label.
         Some(':' | 'b' | 't' | 'T') => {
             let label = letters.as_str().trim_end_matches(['}', ' ']).trim_start();
             label
@@ -39,7 +39,7 @@ fn ends(rest: &str) -> bool {
     rest.chars().all(|letter| matches!(letter, '}' | ' '))
 }
 
-/// Returns the text after the address `1,5`, `$`, `/x/` or `/x/,/y/`.
+/// Returns the text after an address, such as `1,5`, `$`, `/x/` or `/x/,/y/`.
 fn behind_address(command: &str) -> &str {
     let mut rest = command.trim_start();
     loop {
@@ -56,7 +56,7 @@ fn behind_address(command: &str) -> &str {
     }
 }
 
-/// Returns true if a replacement has neither the flag `w`, which writes, nor `e`, which runs its result.
+/// Returns true if a replacement has neither the flag `w`, which writes a file, nor the flag `e`, which runs the result.
 fn replaces(rest: &str) -> bool {
     parts(rest).is_some_and(|flags| {
         let flags = flags.trim_end_matches(['}', ' ']);
@@ -66,7 +66,7 @@ fn replaces(rest: &str) -> bool {
     })
 }
 
-/// Returns the text after `/a/b/`, with any delimiter.
+/// Returns the text after `/a/b/`. The delimiter may be any character.
 fn parts(rest: &str) -> Option<&str> {
     let delimiter = rest.chars().next()?;
     if delimiter.is_alphanumeric() || delimiter == '\\' {
@@ -78,7 +78,7 @@ fn parts(rest: &str) -> Option<&str> {
     Some(rest)
 }
 
-/// Splits the text after the next `end` that is not escaped.
+/// Splits a text at the next `end` that is not escaped.
 fn until(text: &str, end: char) -> Option<(&str, &str)> {
     let mut escaped = false;
     for (at, letter) in text.char_indices() {

@@ -1,9 +1,9 @@
-//! Steps: the effects of a program on its words. Each is a line of the table, whose grammar is in `table/reading.txt`.
+//! Steps: the effects of a program on its words. Each step is a line of the table. `table/reading.txt` describes the grammar.
 
 use super::programs::{Check, Kind};
 use super::*;
 
-/// One line: an effect, the words that it concerns, and its conditions.
+/// One line of the table: an effect, the words that it concerns, and its conditions.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     pub verb: Verb,
@@ -11,7 +11,7 @@ pub(super) struct Step {
     pub when: Vec<Condition>,
 }
 
-/// Effect of a step, as the head of `table/reading.txt` describes it.
+/// The effect of a step. The beginning of `table/reading.txt` describes each effect.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Verb {
@@ -48,7 +48,7 @@ pub(super) enum Verb {
     Evaluate,
     /// Evaluates a word as arithmetic.
     Compute,
-    /// Evaluates the index after a variable's name.
+    /// Evaluates the index after the name of a variable.
     Index,
     Integer,
     Answers(Answer),
@@ -65,7 +65,7 @@ pub(super) enum Verb {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct What {
-    /// Options whose values the step concerns.
+    /// Options. The step concerns their values.
     pub options: Vec<String>,
     pub others: Vec<Pick>,
 }
@@ -73,41 +73,41 @@ pub(super) struct What {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Pick {
-    /// The operand with this number, from 1 on.
+    /// The operand with this number, counted from 1.
     Operand(usize),
-    /// The operand with this number, and the operands after it.
+    /// The operand with this number, and all later operands.
     From(usize),
     Last,
-    /// All operands but the last operand.
+    /// All operands except the last.
     Sources,
-    /// Operands that depend on an expansion.
+    /// Operands that contain an expansion.
     Expanded,
-    /// The words after this word and the options that follow it.
+    /// The words after this word and after the options that follow it.
     Behind(String),
     /// The rest of an operand that begins with this text.
     After(String),
     Text(String),
-    /// A place that only the disk tells.
+    /// A path that cannot be determined without the disk.
     Anywhere,
-    /// The files that the program finds, in the places that earlier steps have set.
+    /// The files that the program finds in the directories of earlier steps.
     Found,
     /// The operands before the expression, such as the start directories of `find`.
     Starts,
-    /// The standard input.
+    /// Standard input.
     Input,
 }
 
-/// A condition of a step.
+/// A condition for a step.
 #[derive(Debug, Clone)]
 pub(super) struct Condition {
     pub test: Test,
     pub negated: bool,
-    /// Options, or values that the test compares with.
+    /// Options, or values with which the test compares.
     pub words: Vec<String>,
     pub what: What,
 }
 
-/// A test, as the head of `table/reading.txt` describes it.
+/// A test in a condition. The beginning of `table/reading.txt` describes each test.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Test {
@@ -123,7 +123,7 @@ pub(super) enum Test {
     Plain,
     Open,
     Holds,
-    /// The standard output differs from the standard output of the tool call.
+    /// Standard output of the program is not the standard output of the tool call.
     Output,
     Fits(Check),
 }
@@ -154,7 +154,7 @@ impl Step {
     }
 }
 
-/// Parses the verb; returns it with the words after it.
+/// Parses a verb. Returns the verb and the words after it.
 fn verb<'a>(words: &'a [&'a str]) -> Option<(Verb, &'a [&'a str])> {
     match words {
         ["named", end, rest @ ..] => Some((Verb::Named((*end).to_owned()), rest)),

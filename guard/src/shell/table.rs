@@ -1,7 +1,7 @@
-//! The known programs, as data: `table/*.txt`. The head of `table/reading.txt` describes the grammar.
+//! The known programs, as data in `table/*.txt`. The beginning of `table/reading.txt` describes the grammar.
 //!
-//! A line that cannot be parsed is left out, so its program or option is unknown and the guard asks. A test checks that
-//! there is no such line, and names each with its file and number.
+//! A line that cannot be parsed is ignored, so its program or option is unknown and the guard asks. A test checks that there
+//! is no such line and reports file and line number.
 
 use super::step::Step;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// The texts with the names of their files, one per kind of program.
+/// The texts of the table with the names of their files. There is one file per kind of program.
 const TEXTS: [(&str, &str); 6] = [
     ("shell.txt", include_str!("table/shell.txt")),
     ("reading.txt", include_str!("table/reading.txt")),
@@ -22,32 +22,32 @@ const TEXTS: [(&str, &str); 6] = [
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(&TEXTS));
 
-/// Effect of an option.
+/// Effect of an option on the writes of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Effect {
-    /// Does not change the writes.
+    /// The option does not change the writes.
     Flag,
-    /// Takes a value, which it neither writes nor runs.
+    /// The option takes a value. The value is neither written nor run.
     Value,
-    /// Like `Value`, but the value can only be in the same word.
+    /// Like `Value`, but the value is always in the word of the option.
     Maybe,
-    /// Runs a program, or writes to a place that the words do not name.
+    /// The option runs a program, or writes a path that the words do not name.
     Asks,
-    /// Like `Asks`, with a value.
+    /// Like `Asks`, and the option takes a value.
     AsksValue,
     /// The words after the option, up to `;` or `+`, are a command.
     Command,
 }
 
 impl Effect {
-    /// Returns true if the option's value may be the next word.
+    /// Returns true if the next word may be the value of the option.
     pub fn takes_next(self) -> bool {
         matches!(self, Effect::Value | Effect::AsksValue)
     }
 }
 
-/// Meaning of a program's operands, beside its steps.
+/// Meaning of the operands of a program for which no step says more.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Operands {
@@ -56,13 +56,13 @@ pub(super) enum Operands {
     Read,
     /// The program has no operands; with an operand its effect is unknown.
     None,
-    /// The first operand is a subcommand with an entry of its own.
+    /// The first operand is a subcommand that has its own entry.
     Subcommand,
-    /// The effect is unknown without running the program.
+    /// The effect is unknown unless the program is run.
     Ask,
 }
 
-/// A note on reading the words of a program. The head of `table/reading.txt` describes each.
+/// A rule for reading the words of a program. The beginning of `table/reading.txt` describes each rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Note {
@@ -77,18 +77,18 @@ pub(super) enum Note {
     Here,
 }
 
-/// Entry of a program or a subcommand.
+/// The entry of a program or a subcommand in the table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spec {
     options: BTreeMap<String, Effect>,
     notes: Vec<Note>,
     pub operands: Operands,
-    /// Effects, in order.
+    /// The effects of the program, in their order.
     pub steps: Vec<Step>,
 }
 
 impl Spec {
-    /// Returns an entry with these options.
+    /// Makes an entry with these options.
     pub fn with(options: &[(String, bool)]) -> Spec {
         let options = options.iter().map(|(name, takes)| match takes {
             true => (name.clone(), Effect::Value),
@@ -102,25 +102,25 @@ impl Spec {
     pub fn is(&self, note: Note) -> bool {
         self.notes.contains(&note)
     }
-    /// Returns the effect of an option, by its full name.
+    /// Returns the effect of the option with this full name.
     pub fn option(&self, name: &str) -> Option<Effect> {
         match (self.is(Note::Whole), name.strip_prefix("--")) {
             (true, Some(rest)) => self.options.get(&format!("-{rest}")).copied(),
             _ => self.options.get(name).copied(),
         }
     }
-    /// Returns true if a word with one dash is one option and not several letters.
+    /// Returns true if a word with one dash is a single option, not several letters.
     pub fn is_whole(&self, name: &str) -> bool {
         self.is(Note::Whole) || (name.len() > 2 && self.options.contains_key(name))
     }
 }
 
-/// Returns the entry of a program or, with more words, of a subcommand.
+/// Returns the entry of a program. `path` has further words for a subcommand.
 pub(super) fn spec(path: &str) -> Option<&'static Spec> {
     TABLE.specs.get(path)
 }
 
-/// Returns true if a list holds a name.
+/// Returns true if the list contains the name.
 pub(crate) fn lists(list: &str, name: &str) -> bool {
     TABLE.lists(list, name)
 }
@@ -134,9 +134,9 @@ pub(super) fn named<T: DeserializeOwned>(word: &str) -> Option<T> {
 #[derive(Debug, Default)]
 struct Table {
     specs: BTreeMap<String, Spec>,
-    /// Lists of names; a star at the beginning or end of a name matches any letters.
+    /// Lists of names. A star at the beginning or end of a name matches any letters.
     lists: BTreeMap<String, BTreeSet<String>>,
-    /// Lines that could not be parsed.
+    /// Descriptions of lines that could not be parsed.
     faults: Vec<String>,
 }
 
@@ -146,7 +146,7 @@ impl Table {
         for (file, text) in texts {
             let mut heads: Vec<String> = Vec::new();
             for (line, number) in text.lines().zip(1..) {
-                // A comment begins with ` # `; options may hold `#` as a letter.
+                // A comment begins with ` # `, because an option letter may be `#`.
                 let said = line.split_once(" # ").map_or(line, |(said, _)| said);
                 if said.trim().is_empty() || said.starts_with('#') {
                     continue;
@@ -163,7 +163,7 @@ impl Table {
         table
     }
 
-    /// Reads the names of an entry, separated by commas; a name must not have an entry already.
+    /// Reads the names of an entry, which are separated by commas. Fails if a name has an entry already.
     fn heads(&mut self, line: &str, heads: &mut Vec<String>) -> Option<()> {
         *heads = line.split(", ").map(str::to_owned).collect();
         let mut new = true;
@@ -212,7 +212,7 @@ impl Table {
 }
 
 impl Spec {
-    /// Copies options and steps from another entry.
+    /// Adds the options and steps of another entry.
     fn add(&mut self, used: &Spec) {
         self.options.extend(used.options.clone());
         self.steps.extend(used.steps.iter().cloned());
@@ -246,7 +246,7 @@ impl Spec {
         Some(())
     }
 
-    /// Adds a step. Its options take a value, unless they were listed before; options of a condition must be listed.
+    /// Adds a step. Its options get a value unless they were listed before. Options in a condition must be listed before.
     fn step(&mut self, words: &[&str]) -> Option<()> {
         let step = Step::parse(words)?;
         for option in &step.what.options {

@@ -1,4 +1,4 @@
-//! Walks through a parsed command: the directory of each part, and its writes.
+//! Walks through a parsed command. Keeps track of the working directory, and collects the writes.
 
 use super::cases::Case;
 use super::history::{AssignedValue, History};
@@ -13,9 +13,9 @@ use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Maximum number of levels of nested commands.
+/// Maximum depth of nested commands.
 const DEPTH_MAX: usize = 16;
-/// Maximum number of walks through a part that may run repeatedly; the walks end earlier if nothing changes.
+/// Maximum number of walks through a part that may run repeatedly. The walks end earlier if a walk changes nothing.
 const ROUNDS_MAX: usize = 8;
 
 /// Standard input of a program, if it is known.
@@ -23,7 +23,7 @@ const ROUNDS_MAX: usize = 8;
 pub(super) enum Stdin {
     /// This text.
     Text(String),
-    /// Anything but the terminal.
+    /// Anything except the terminal.
     Other,
 }
 
@@ -36,41 +36,41 @@ impl Stdin {
     }
 }
 
-/// The output of a command, if it is known.
+/// Output of a command, if it is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Answer {
     #[default]
     Unknown,
-    /// Words without a leading dash and without a pattern: names of commits.
+    /// Words without a leading dash and without a pattern, such as names of commits.
     Name,
-    /// Numbers.
+    /// One or more numbers.
     Number,
-    /// The top of the repository.
+    /// The path of the repository's top directory.
     Top,
 }
 
-/// A walk through commands, with the working directory at each point.
+/// A walk through commands, with the current working directory.
 #[derive(Clone, Default)]
 pub(super) struct Walker {
     pub place: Place,
     /// Directory in which the tool call starts.
     start_dir: Option<String>,
-    /// All bodies that a function may have, because it is unknown which declarations run.
+    /// All possible bodies of each function, because it is unknown which declarations run.
     functions: BTreeMap<String, Vec<FunctionBody>>,
     depth: usize,
-    /// Variables that were certainly set.
+    /// Variables that were certainly assigned.
     pub assigned: BTreeSet<String>,
-    /// Values of variables in this walk.
+    /// The values of variables in this walk, one combination.
     pub case: Case,
-    /// True if the standard output differs from the standard output of the tool call.
+    /// True if standard output is not the standard output of the tool call.
     pub has_output: bool,
-    /// The output of the last command, if it is known.
+    /// Output of the last command, if it is known.
     pub answer: Rc<Cell<Answer>>,
     history: Rc<RefCell<History>>,
-    /// Targets and doubts so far.
+    /// The targets and doubts that were found so far.
     pub writes: Rc<RefCell<Writes>>,
-    /// Known programs that are not in the table.
+    /// Programs that are known in addition to the table.
     pub programs: Rc<Programs>,
 }
 
@@ -84,7 +84,7 @@ impl Walker {
         }
     }
 
-    /// Returns true if a directory is in the agent's repository, or below the directory in which the tool call starts.
+    /// Returns true if a directory is in the agent's repository or below the directory in which the tool call starts.
     pub fn is_own(&self, dir: &str) -> bool {
         let here = Place {
             top: self.start_dir.clone(),
@@ -98,7 +98,7 @@ impl Walker {
         self.writes.borrow_mut().doubt(doubt);
     }
 
-    /// Returns the effects so far, shared by all walks of the tool call.
+    /// Returns the effects of the command so far. All walks of a tool call share them.
     pub fn history(&self) -> Ref<'_, History> {
         self.history.borrow()
     }
@@ -108,8 +108,8 @@ impl Walker {
 
     /// Walks through the whole tool call, and returns its writes.
     pub fn whole(&mut self, look: impl Fn(&mut Walker)) -> Writes {
-        // A part that runs concurrently may write through a link, or see a variable, that a later part creates: repeat
-        // until nothing changes.
+        // Repeat until nothing changes, because a part that runs concurrently may use a link or a variable that a later part
+        // creates.
         for _ in 0..ROUNDS_MAX {
             let known = self.history().revision();
             look(&mut self.clone());
@@ -140,19 +140,19 @@ impl Walker {
         self.depth -= 1;
     }
 
-    /// Walks through a script in a shell of its own.
+    /// Walks through a script in a subshell.
     pub fn run_in_subshell(&self, script: &str) {
         self.clone().run(script);
     }
 
-    /// Forgets the output if there are several commands, since the output then comes from all of them.
+    /// Makes the output unknown unless there is a single command.
     fn keep_single_answer(&self, commands: usize) {
         if commands != 1 {
             self.answer.set(Answer::Unknown);
         }
     }
 
-    /// Walks through a substitution, and returns its output if it is known.
+    /// Walks through a command substitution. Returns its output, if it is known.
     pub fn substitution(&self, command: &str) -> Answer {
         let mut inner = self.clone();
         inner.has_output = true;
@@ -171,7 +171,7 @@ impl Walker {
                 SeparatorOperator::Sequence => {
                     let before = self.place.clone();
                     let sure = self.and_or(&item.0);
-                    // Only parts after `&&` know that a change of directory succeeded.
+                    // Only parts after `&&` can rely on a successful change of directory.
                     if !sure {
                         self.settle(&before);
                     }
@@ -181,14 +181,14 @@ impl Walker {
         self.keep_single_answer(list.0.len());
     }
 
-    /// Makes the directory unknown if a part that may fail has changed the directory.
+    /// Makes the working directory unknown if a part that may fail has changed it.
     fn settle(&mut self, before: &Place) {
         if self.place != *before {
             self.place = before.nowhere();
         }
     }
 
-    /// Returns true if the following commands only run if all parts succeeded.
+    /// Walks through commands joined by `&&` and `||`. Returns true if the commands after them run only if all of them succeeded.
     fn and_or(&mut self, list: &AndOrList) -> bool {
         let begun = self.place.clone();
         self.pipeline(&list.first);
@@ -199,7 +199,7 @@ impl Walker {
             match next {
                 AndOr::And(pipeline) => self.pipeline(pipeline),
                 AndOr::Or(pipeline) => {
-                    // An `||` part runs after a failure, and the next part runs in either case.
+                    // An `||` part runs after a failure. The part after it runs in both cases.
                     let succeeded = self.place.clone();
                     self.settle(&begun);
                     self.assigned.clone_from(&assigned);
@@ -218,7 +218,7 @@ impl Walker {
         sure
     }
 
-    /// Returns true if nothing runs after this pipeline.
+    /// Returns true if no command runs after this pipeline.
     fn leaves(&self, pipeline: &Pipeline) -> bool {
         let [command] = pipeline.seq.as_slice() else {
             return false;
@@ -244,7 +244,7 @@ impl Walker {
             let before = self.place.clone();
             self.command(only, None);
             if pipeline.bang {
-                // After `!` the next part runs if the command failed.
+                // After `!`, the next part runs if the command failed.
                 self.settle(&before);
             }
             return;
@@ -257,7 +257,7 @@ impl Walker {
                 growing.push(at);
             }
         }
-        // The commands of a pipeline run at the same time, so each may write through links of the others.
+        // The commands of a pipeline run concurrently, so each may use links that the others create.
         for at in 0..pipeline.seq.len() {
             if growing.iter().any(|other| *other != at) {
                 self.member(pipeline, at);
@@ -382,7 +382,7 @@ impl Walker {
         self.settle(&before);
     }
 
-    /// Walks through a part that may run or not. Returns the variables that are set after the part.
+    /// Walks through a part that may or may not run. Returns the variables that are certainly set after the part.
     fn branch(&mut self, list: &CompoundList, before: &Place) -> BTreeSet<String> {
         let mut inside = self.clone();
         inside.place = before.clone();
@@ -394,7 +394,7 @@ impl Walker {
         inside.assigned
     }
 
-    /// Walks through a part that may run repeatedly, from its own end state too.
+    /// Walks through a part that may run repeatedly. Each walk starts with the state after the previous walk.
     fn looped(&mut self, list: &CompoundList) {
         let before = self.place.clone();
         let mut stable = false;
@@ -420,7 +420,7 @@ impl Walker {
         self.settle(&before);
     }
 
-    /// Returns the value of a word, and runs the commands in it.
+    /// Returns the value of a word. Walks through the commands in it.
     pub fn word(&self, word: &Word) -> Value {
         word::read(&word.value, self)
     }
@@ -435,7 +435,7 @@ impl Walker {
             if let (CommandPrefixOrSuffixItem::AssignmentWord(assignment, _), Some(_)) =
                 (item, &simple.word_or_name)
             {
-                // Words of the command itself still see the earlier value.
+                // The words of this command still see the earlier value.
                 self.remember()
                     .add_value(name_of(assignment), AssignedValue::unknown());
             }
@@ -485,14 +485,14 @@ impl Walker {
             CommandPrefixOrSuffixItem::ProcessSubstitution(_, subshell) => {
                 self.remember().concurrent = true;
                 self.clone().list(&subshell.list);
-                // The pipe of the substitution, which is no file.
+                // Descriptor 63 is the pipe of the substitution and not a file.
                 self.remember().open_descriptor(63, true);
                 words.push(Value::Plain("/dev/fd/63".to_owned()));
             }
         }
     }
 
-    /// Sets a variable, and returns the assignment as an operand.
+    /// Assigns a value to a variable. Returns the assignment as an operand.
     fn assignment(&mut self, assignment: &Assignment) -> Value {
         let name = name_of(assignment);
         if let AssignmentName::ArrayElementName(_, index) = &assignment.name {
@@ -529,7 +529,7 @@ impl Walker {
         }
     }
 
-    /// Adds doubts about setting a variable to a value, which may be unknown.
+    /// Adds doubts about assigning a value to a variable. `None` is an unknown value.
     pub fn variable(&self, name: &str, value: Option<&str>) {
         if variables::changes(name, value) {
             self.doubt(format!("the variable {name} changes what programs do"));
@@ -541,13 +541,13 @@ impl Walker {
         }
     }
 
-    /// Runs the scripts that run later.
+    /// Walks through the scripts that `trap` runs later.
     pub fn run_traps(&self) {
         let traps = self.history().traps.clone();
         traps.iter().for_each(|trap| self.run_in_subshell(trap));
     }
 
-    /// Runs a program with its arguments, or a function of that name.
+    /// Walks through a run of a program, or of a function with this name.
     pub fn program(&mut self, words: Vec<Value>, stdin: Option<Stdin>) {
         let name = words.first().and_then(Value::plain).unwrap_or_default();
         let Some(bodies) = self.functions.get(name).cloned() else {
@@ -557,7 +557,7 @@ impl Walker {
             return self.doubt(format!("the function {name} calls itself too often"));
         }
         if programs::is_known(name) {
-            // The function may not be declared when this runs; then the program of that name runs.
+            // If the function is not declared when this command runs, the program with this name runs.
             programs::run(&mut self.clone(), &words, stdin);
         }
         self.depth += 1;

@@ -1,4 +1,4 @@
-//! The value of a word of a command, if its text tells.
+//! The value of a word of a command. Parts that the text of the command does not determine are unknown.
 
 use super::arithmetic::is_count;
 use super::walk::{Answer, Walker};
@@ -7,21 +7,22 @@ use brush_parser::word::{
     self, Parameter, ParameterExpr, TildeExpr, WordPiece, WordPieceWithSource,
 };
 
-/// Value of a word.
+/// The known part of a word's value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
-    /// This text.
+    /// Exactly this text.
     Plain(String),
-    /// Names below this directory that match a pattern; empty if the word begins with the pattern, so that a name may
-    /// begin with any character.
+    /// A name below this directory that matches a pattern. Empty if the word begins with the pattern; the name may then begin
+    /// with
+    /// any character.
     Below(String),
-    /// The beginning of an option or an assignment; the rest is unknown.
+    /// A text that begins with this beginning of an option or assignment.
     Begins(String),
     /// One unknown word without a leading dash.
     Word,
-    /// One word without a leading dash that the shell does not split without quotes: a name of a commit.
+    /// One word without a leading dash that the shell does not split even without quotes, such as the name of a commit.
     Name,
-    /// A number, which may begin with a dash.
+    /// A number, possibly with a leading dash.
     Number,
     /// One unknown word.
     One,
@@ -36,7 +37,7 @@ impl Value {
             _ => None,
         }
     }
-    /// Returns true if a program may read the word as an option, although the word is not certainly an option.
+    /// Returns true if a program may read the word as an option, although it is not certainly an option.
     pub fn may_be_option(&self) -> bool {
         match self {
             Value::Unknown | Value::One | Value::Number => true,
@@ -47,17 +48,17 @@ impl Value {
     }
 }
 
-/// Known part of a variable's values, from least to most.
+/// Knowledge about the values of a variable, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Known {
     Nothing,
-    /// In quotes, the value is a word without a leading dash.
+    /// The value is a word without a leading dash if it is quoted.
     Quoted,
-    /// Without quotes too, the value is a word without a leading dash.
+    /// The value is a word without a leading dash even if it is not quoted.
     Bare,
 }
 
-/// Returns the known part of a value.
+/// Returns the knowledge about one value.
 pub(super) fn known(value: &Value) -> Known {
     let bare = |letter: char| letter.is_alphanumeric() || "_./:@+,%-=~^#".contains(letter);
     match value {
@@ -74,7 +75,7 @@ pub(super) fn known(value: &Value) -> Known {
 struct Reader<'a> {
     walker: &'a Walker,
     text: String,
-    /// Position of the first pattern character.
+    /// Position of the first character of a pattern.
     pattern: Option<usize>,
     /// Position of the first unknown part.
     unknown: Option<usize>,
@@ -82,12 +83,12 @@ struct Reader<'a> {
     split: bool,
     /// True if the word may begin with a dash.
     open: bool,
-    /// Number of pieces so far; `only` is the first if it is a number or a name.
+    /// Number of pieces so far. `only` is the first piece if that is a number or a name.
     pieces: usize,
     only: Option<Value>,
 }
 
-/// Reads a word of a command, and walks through the commands in its expansions.
+/// Reads a word of a command. Walks through the commands in its expansions.
 pub(super) fn read(raw: &str, walker: &Walker) -> Value {
     Reader::new(walker).read(word::parse(raw, &ParserOptions::default()).ok())
 }
@@ -162,14 +163,14 @@ impl Reader<'_> {
                 self.parameter(&expression, quoted);
             }
             WordPiece::AnsiCQuotedText(_) => self.lose(true),
-            // A path, or the character itself.
+            // The value is a path or the character `~`.
             WordPiece::TildeExpansion(_) => {
                 self.unknown.get_or_insert(self.text.len());
             }
         }
     }
 
-    /// Adds the value of a variable, if it is known.
+    /// Adds the value of a variable to the word.
     fn parameter(&mut self, expression: &ParameterExpr, quoted: bool) {
         if let ParameterExpr::Parameter {
             parameter: Parameter::Special(special),
@@ -207,7 +208,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds the output of a command, if it is known.
+    /// Adds the output of a command to the word.
     fn answered(&mut self, answer: Answer, quoted: bool) {
         self.only = match answer {
             Answer::Unknown => return self.lose(quoted),
@@ -219,7 +220,7 @@ impl Reader<'_> {
                 _ => return self.lose(quoted),
             },
             Answer::Number => {
-                // The number may be negative.
+                // The number may be negative, so the word may begin with a dash.
                 self.open |= self.text.is_empty() && self.unknown.is_none();
                 Some(Value::Number)
             }
@@ -227,21 +228,21 @@ impl Reader<'_> {
         self.unknown.get_or_insert(self.text.len());
     }
 
-    /// Notes that the rest of the word is unknown and, outside of quotes, may be several words.
+    /// Marks the rest of the word as unknown. Outside of quotes, the rest may be several words.
     fn lose(&mut self, quoted: bool) {
         self.split |= !quoted;
         self.open |= self.text.is_empty() && self.unknown.is_none();
         self.unknown.get_or_insert(self.text.len());
     }
 
-    /// Adds text outside of quotes, in which patterns and braces count; a bracket can only be part of a pattern.
+    /// Adds unquoted text, in which patterns and braces have their meaning. A bracket can only be part of a pattern.
     fn bare(&mut self, text: &str) {
         if let Some(at) = text.find(['*', '?', '[', '{', '(']) {
             self.pattern.get_or_insert(self.text.len() + at);
         }
         let mut rest = text;
         if let Some((name, home)) = text.split_once("=~") {
-            // `a=~user`: the home of a user, after a text that looks like an assignment.
+            // After text that looks like an assignment, `~user` is the home directory of a user, as in `a=~user`.
             self.text.push_str(name);
             self.text.push('=');
             self.lose(true);
@@ -272,7 +273,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the name of an expansion's variable if the expansion is plain.
+/// Returns the name of the variable if the expansion is plain, without an operator.
 pub(super) fn plain_variable(expression: &ParameterExpr) -> Option<&str> {
     match expression {
         ParameterExpr::Parameter {
@@ -283,13 +284,13 @@ pub(super) fn plain_variable(expression: &ParameterExpr) -> Option<&str> {
     }
 }
 
-/// Returns the directory that contains everything that a pattern may match.
+/// Returns the directory that contains every path that a pattern may match.
 fn below(text: &str, at: usize) -> Value {
     let (fixed, rest) = text.split_at_checked(at).unwrap_or((text, ""));
     let brackets = rest.contains('[') && rest.contains(']');
     let braces = rest.contains('{') && (rest.contains(',') || rest.contains(".."));
     if !rest.contains(['*', '?', '(']) && !brackets && !braces {
-        // Brackets that are no pattern.
+        // The brackets are not a pattern.
         return Value::Plain(text.to_owned());
     }
     if fixed.starts_with('-') {
@@ -300,24 +301,24 @@ fn below(text: &str, at: usize) -> Value {
     }
     let (dir, name) = fixed.rsplit_once('/').unwrap_or(("", fixed));
     let leads_away = rest.contains("..") || (rest.contains(['{', '(']) && rest.contains('/'));
-    // In some shells a pattern that begins with a dot matches the parent directory.
+    // In some shells, a pattern that begins with a dot also matches the parent directory.
     if leads_away || name.starts_with('.') {
         return Value::Unknown;
     }
     Value::Below(match dir {
         "" if fixed.starts_with('/') => "/".to_owned(),
-        // The word begins with the pattern, unless there is a name before it.
+        // The word begins with the pattern unless a name precedes it.
         "" if !name.is_empty() => ".".to_owned(),
         dir => dir.to_owned(),
     })
 }
 
-/// Returns true if text that is not parsed may run commands.
+/// Returns true if a text that is not parsed may run commands.
 pub(super) fn runs_commands(text: &str) -> bool {
     text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains(">(")
 }
 
-/// Returns true if a word is `{name}`. Before a redirection such a word names a descriptor.
+/// Returns true if a word is `{name}`. Before a redirection, such a word names a variable for the descriptor.
 pub(super) fn names_descriptor(raw: &str) -> bool {
     let name = raw
         .strip_prefix('{')
@@ -330,7 +331,7 @@ pub(super) fn names_descriptor(raw: &str) -> bool {
     })
 }
 
-/// Returns true if text runs commands when it is read as a variable with an index.
+/// Returns true if a text runs commands when it is read as a variable with an index.
 pub(super) fn runs_in_index(text: &str) -> bool {
     text.contains('[') && runs_commands(text)
 }

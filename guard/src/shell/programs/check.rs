@@ -7,17 +7,17 @@ use crate::shell::query;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::shell) enum Check {
-    /// `key=value`, a setting of `git` that runs nothing.
+    /// A setting `key=value` of `git` that runs nothing.
     GitSetting,
     /// A path on another machine.
     Remote,
-    /// `ssh` with only a host and a user.
+    /// A use of `ssh` with only a host and a user.
     SshCommand,
     /// A variable that does not change the effect of programs.
     Variable,
     /// An address on another machine.
     Web,
-    /// A query of a database that only reads.
+    /// A database query that only reads.
     SqlQuery,
     /// A field of a GraphQL request that only reads.
     GraphqlQuery,
@@ -25,9 +25,9 @@ pub(in crate::shell) enum Check {
     SedScript,
     /// A program of `awk` that neither writes nor runs anything.
     AwkProgram,
-    /// The value, or its key, is in this list of the table.
+    /// A value that is in this list of the table, or whose key is in the list.
     Listed(String),
-    /// The value consists of these letters only.
+    /// A value that consists only of these letters.
     Letters(String),
 }
 
@@ -46,7 +46,7 @@ impl Check {
                 let (key, value) = text.split_once('=').unwrap_or((text, "true"));
                 is_harmless(key, Some(value))
             }
-            // A colon before any slash.
+            // A colon before the first slash means another machine.
             Check::Remote => text
                 .split('/')
                 .next()
@@ -71,7 +71,7 @@ impl Check {
     }
 }
 
-/// Returns true if a setting of `git` runs nothing with this value.
+/// Returns true if a setting of `git` with this value runs nothing.
 pub(super) fn is_harmless(key: &str, value: Option<&str>) -> bool {
     let key = key.to_lowercase();
     if table::lists("@git-setting", &key) {

@@ -2,19 +2,19 @@
 
 use super::*;
 
-/// Relation of a copy to its source.
+/// The relation of a copy to its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::shell) enum Kind {
-    /// Independent files.
+    /// The copy is independent of the source.
     Files,
-    /// Directories, with the links inside of them.
+    /// The copy is a directory with the links inside of the source.
     Trees,
-    /// The source itself, under another name.
+    /// The copy is the source under another name.
     Same,
-    /// A link, relative to its own directory.
+    /// The copy is a symlink relative to its own directory.
     Link,
-    /// A link, relative to the working directory.
+    /// The copy is a symlink relative to the working directory.
     LinkFromHere,
 }
 
@@ -22,14 +22,14 @@ pub(super) struct Copies<'a> {
     by: &'a str,
     kind: Kind,
     sources: &'a [&'a Value],
-    /// A directory if `inside` is set, else a name.
+    /// Destination: a directory if `inside` is true, else the name of the copy.
     to: Value,
     inside: bool,
 }
 
 impl<'a> Copies<'a> {
-    /// Returns the copies of the operands: into the directory `into`, else into the last operand. `ln` with one operand
-    /// puts the link into the working directory.
+    /// Returns the copies of the operands. They go into the directory `into`, or else to the last operand. With a single operand,
+    /// `ln` puts the link into the working directory.
     pub fn new(
         by: &'a str,
         kind: Kind,
@@ -63,9 +63,10 @@ impl<'a> Copies<'a> {
         })
     }
 
-    /// Writes the copies. With `over` they replace a link to a directory, else they are put into that directory.
+    /// Records the copies as writes. If `over` is true, a copy replaces a link to a directory. Else it is put into that
+    /// directory.
     pub fn write(&self, walker: &Walker, over: bool) {
-        // A write through either name changes the same file, and a move removes the old name.
+        // Writing to either name changes the file, and a move removes the old name.
         if self.kind == Kind::Same {
             for source in self.sources {
                 walker.reach(source, Follow::Entry, self.by);
@@ -84,7 +85,7 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// Notes that replaced files are kept beside the copies, under names that begin with the files' names.
+    /// Records that a program keeps replaced files beside the copies, under names that begin with the names of the files.
     pub fn keep(&self, walker: &Walker) {
         let dir = match &self.to {
             Value::Plain(to) if !self.inside => Value::Below(parent(to).to_owned()),
@@ -93,8 +94,7 @@ impl<'a> Copies<'a> {
         walker.target(&dir, self.by);
     }
 
-    /// Returns true if the command has created this very link before, which happens when the command is walked through
-    /// again.
+    /// Returns true if the command created this link before. This happens when the command is walked through again.
     fn is_there(&self, walker: &Walker) -> bool {
         let (Value::Plain(to), [source], false) = (&self.to, self.sources, self.inside) else {
             return false;
@@ -103,7 +103,7 @@ impl<'a> Copies<'a> {
         leads.is_some_and(|leads| walker.is_known_link(to, &leads))
     }
 
-    /// Returns the target of a copy of `source` at the place `at`; `None` for an independent copy.
+    /// Returns the path to which a copy of `source` at the path `at` leads, or `None` if the copy is independent.
     fn leads_to(&self, source: &str, at: &str) -> Option<String> {
         match self.kind {
             Kind::Files | Kind::Trees => None,
@@ -112,10 +112,10 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// Notes that paths through a copy lead to its source from now on.
+    /// Records that paths through a copy lead to its source.
     fn lead(&self, walker: &Walker, source: &Value) {
         let Value::Plain(to) = &self.to else {
-            // Only the directory of the destination is known, or nothing.
+            // Of the destination, at most the directory is known.
             let dir = match &self.to {
                 Value::Below(dir) => Some(dir.as_str()),
                 _ => None,
@@ -131,7 +131,7 @@ impl<'a> Copies<'a> {
         };
         let name = last_name(source);
         if matches!(name, "" | "." | "..") {
-            // `SOURCE/.`: the entries of the directory are put there one by one.
+            // For `SOURCE/.`, the entries of the directory are copied one by one.
             let leads = self.leads_to(source, to);
             return walker.add_link(Some(to), leads.as_deref(), leads.is_some());
         }

@@ -1,4 +1,4 @@
-//! The teamlog program. The caller gives the options of all commands, and the effect of each command.
+//! Runs of teamlog itself. The caller of this crate describes the options of all commands and the effect of each command.
 
 use super::*;
 use crate::known::{Command, Effect};
@@ -19,7 +19,7 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
         }
         behind = match rest.split_first() {
             None => return,
-            // `rcs team COMMAND` is the form of the link; accept `team` under both names.
+            // `rcs team COMMAND` is the form of the link. Accept `team` for both names of the program.
             Some((word, behind)) if word.plain() == Some("team") => behind,
             Some((word, _)) => break word.plain(),
         };
@@ -30,7 +30,7 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
     let Some(command) = own.commands.iter().find(|command| command.name == name) else {
         return walker.doubt(Doubt::own(format!("teamlog has no command {name}")));
     };
-    // With `--data-root` a command may write the data of another root.
+    // With `--data-root`, a command may write the data of another root.
     let changes = command.effect == Effect::TeamData || !command.raised.is_empty();
     let raises = |word: &Value| match word {
         Value::Plain(text) => raised(command).any(|known| known == option_of(text)),
@@ -45,7 +45,7 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
     }
 }
 
-/// Returns the options with which a command does more than its effect says.
+/// Returns the words with which a command has more effects than its usual effect.
 fn raised(command: &Command) -> impl Iterator<Item = &str> {
     let all = command.raised.iter().copied();
     all.chain(std::iter::once("--data-root"))

@@ -1,9 +1,10 @@
-//! Compressed files and archives, and the files that unpacking them writes.
+//! Compressed files and archives, and the files that unpacking writes.
 
 use super::*;
 use crate::shell::table::Effect;
 
-/// Returns the file that a compressed file is unpacked to; any file in its directory if the name does not tell.
+/// Returns the file that results from unpacking a compressed file. If the name does not tell, returns any file in its
+/// directory.
 pub(super) fn unpacked(path: &str) -> Value {
     let (stem, end) = path.rsplit_once('.').unwrap_or_default();
     let unpacked = match (lists("@packed", end), lists("@packed-tar", end)) {
@@ -18,7 +19,8 @@ pub(super) fn unpacked(path: &str) -> Value {
     }
 }
 
-/// Separates a first word of letters without a dash, which take the next words as values one after the other.
+/// Splits a first word of letters without a dash into options. The options take the following words as values, in their
+/// order.
 pub(super) fn dashed(words: &[Value], spec: &Spec) -> Vec<Value> {
     let Some((Value::Plain(letters), rest)) = words.split_first() else {
         return words.to_vec();
@@ -40,8 +42,8 @@ pub(super) fn dashed(words: &[Value], spec: &Spec) -> Vec<Value> {
     dashed
 }
 
-/// Unpacks an archive below directories, each relative to the directory before, or below the working directory. The
-/// archive may hold links.
+/// Records the writes of unpacking an archive below the directories `dirs`. Each directory is relative to the previous
+/// directory. Without directories, unpacks below the working directory. The archive may contain links.
 pub(super) fn extracts(walker: &Walker, name: &str, dirs: &[Value]) {
     let mut inside = walker.clone();
     let mut places = Vec::new();

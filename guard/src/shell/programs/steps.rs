@@ -1,4 +1,4 @@
-//! Carries out the steps of an entry of the table for the words of a command.
+//! Carries out the steps that the table lists for a program.
 
 use super::check::is_harmless;
 use super::copies::Copies;
@@ -7,19 +7,19 @@ use crate::patch;
 use crate::shell::history::AssignedValue;
 use crate::shell::step::{Condition, Pick, Step, Test, Verb, What};
 
-/// An entry that is being carried out.
+/// An entry of the table that is being carried out.
 struct Entry<'a> {
     run: &'a Run<'a>,
     found: &'a Words<'a>,
-    /// Current state of the walk.
+    /// State of the walk through the command.
     walker: Walker,
-    /// Directories of the files that the program finds; empty if they are unknown.
+    /// Directories in which the program finds files. Empty if they are unknown.
     finds: Vec<Value>,
-    /// Placeholders for a found file in the words of a command.
+    /// Words that the program replaces by the name of a found file.
     marks: Vec<Value>,
-    /// True if copies keep replaced files.
+    /// True if the program keeps files that a copy replaces.
     backup: bool,
-    /// True if copies replace a link to a directory.
+    /// True if a copy replaces a link to a directory.
     over: bool,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>) {
     }
 }
 
-/// Adds a doubt if evaluating the word as arithmetic may run the command in an index.
+/// Adds a doubt if an index in the word may run a command when the word is evaluated.
 fn doubt_index(walker: &Walker, name: &str, word: &Value) {
     if word.plain().is_some_and(word::runs_in_index) {
         walker.doubt(format!("{name} may run a command in an array index"));
@@ -137,7 +137,7 @@ impl Entry<'_> {
                     .collect();
                 self.walker.place = self.walker.place.nowhere();
             }
-            // Of several directories, the last one counts.
+            // If there are several directories, the last is used.
             Verb::RelativeTo => {
                 self.walker.place = match values.last() {
                     Some(Value::Plain(dir)) => self.walker.place.below(dir),
@@ -204,7 +204,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Runs a program after assignments of variables (`env A=1 make`).
+    /// Runs the program after assignments of variables, such as `env A=1 make`.
     fn assigned(&mut self, mut words: &[Value]) {
         while let Some((first, rest)) = words.split_first() {
             match first {
@@ -222,7 +222,7 @@ impl Entry<'_> {
         self.program(words, self.run.stdin.clone());
     }
 
-    /// Runs a command for each found file: the command of each option, or the operands.
+    /// Runs a command for each found file. The command is in the words of an option, or in the operands.
     fn run_for(&mut self, what: &What) {
         let end = self.others(what);
         let commands = match what.options.is_empty() {
@@ -238,7 +238,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Returns a word with the found file in place of a placeholder.
+    /// Replaces placeholders in a word by the found file.
     fn filled(&self, word: &Value, found: &Value) -> Value {
         let Some(text) = word.plain() else {
             return word.clone();
@@ -280,7 +280,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Notes a script that runs later, and runs it.
+    /// Records a script that runs later, and walks through it.
     fn later(&mut self, script: Option<&str>) {
         if let Some(script) = script {
             let mut history = self.walker.remember();
@@ -292,7 +292,7 @@ impl Entry<'_> {
         self.script(script);
     }
 
-    /// Declares a variable, with its value if there is one.
+    /// Declares a variable, and assigns its value if there is one.
     fn declare(&mut self, text: &str) {
         match text.split_once('=') {
             Some((name, value)) => {
@@ -301,11 +301,11 @@ impl Entry<'_> {
                 self.walker.index(name);
                 self.walker.set(name, value, given);
             }
-            // Without a value the variable keeps its earlier value.
+            // Without a value, the variable keeps its value.
             None => {
                 self.walker.index(text);
                 self.walker.variable(text, None);
-                // In a function the variable begins empty.
+                // Inside a function, a new variable is empty.
                 let anew = !matches!(self.run.name, "export" | "readonly");
                 if anew && self.walker.history().has_variable(text) {
                     let empty = AssignedValue::from_value(&Value::Plain(String::new()));
@@ -315,7 +315,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Declares a variable whose values are evaluated as arithmetic, with its value if there is one.
+    /// Declares a variable whose values are evaluated as arithmetic. Assigns its value if there is one.
     fn integer(&mut self, value: &Value) {
         let (Value::Plain(text) | Value::Begins(text)) = value else {
             return;
@@ -331,7 +331,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Writes the repository of `git` at a directory. The agent's own repository does not count as a target.
+    /// Records a write of the `git` repository at a directory. The agent's own repository is not a target.
     fn repository(&self, dir: &str) {
         if !self.walker.is_own(dir) {
             self.walker
@@ -350,7 +350,7 @@ impl Entry<'_> {
         self.walker.run_traps();
     }
 
-    /// Adds a doubt if a setting of `git` may name a program. Without a value the setting is removed.
+    /// Adds a doubt if a setting of `git` may name a program. A setting without a value is removed.
     fn setting(&self, values: &[Value]) {
         let key = values.first().and_then(Value::plain);
         let value = values.get(1).and_then(Value::plain);
@@ -373,7 +373,8 @@ impl Entry<'_> {
         }
     }
 
-    /// Writes the copies that a program keeps of files that it changes in place; the option's value ends their names.
+    /// Records the copies that a program keeps of files that it changes in place. The option's value is the suffix of their
+    /// names.
     fn kept(&self, what: &What) {
         let files = self.others(what);
         for suffix in self.found.values(&what.options) {
@@ -388,7 +389,7 @@ impl Entry<'_> {
         self.walker.reach(&whole, Follow::Tree, self.run.name);
     }
 
-    /// Writes a path of `git`, which may hold a pattern, or begin at the top of the repository.
+    /// Records a write of a `git` path, which may contain a pattern or be relative to the top of the repository.
     fn git_path(&self, path: &Value) {
         let (walker, by) = (&self.walker, self.run.name);
         let text = path.plain().unwrap_or_default();
@@ -404,7 +405,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Handles the first operand as a subcommand with an entry of its own.
+    /// Handles the first operand as a subcommand that has its own entry.
     fn subcommand(&mut self) {
         let program = self.run.name;
         let Some((name, words)) = self.found.operands.split_first() else {
@@ -434,7 +435,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Returns the words that a step is about.
+    /// Returns the words that a step concerns.
     fn select(&self, what: &What) -> Vec<Value> {
         let values = match what.options.is_empty() {
             true => Vec::new(),
@@ -443,7 +444,7 @@ impl Entry<'_> {
         [values, self.others(what)].concat()
     }
 
-    /// Like [`Entry::select`], without the values of options.
+    /// Returns the words that a step concerns, without values of options.
     fn others(&self, what: &What) -> Vec<Value> {
         what.others
             .iter()
@@ -487,7 +488,7 @@ impl Entry<'_> {
             .collect()
     }
 
-    /// Returns a text of the table, with `~/` as the home.
+    /// Returns a text of the table. Replaces `~/` by the home directory.
     fn text(&self, text: &str) -> Value {
         match (text.strip_prefix('~'), &self.walker.place.home) {
             (None, _) => Value::Plain(text.to_owned()),
@@ -547,14 +548,13 @@ impl Entry<'_> {
     }
 }
 
-/// Returns true if a word holds a letter among several letters after one dash.
+/// Returns true if a word combines several option letters and one of them is `letter`.
 fn joins(word: &Value, letter: &str) -> bool {
     let letters = word.plain().and_then(|text| text.strip_prefix('-'));
     letters.is_some_and(|text| !text.starts_with('-') && text.len() > 1 && text.contains(letter))
 }
 
-/// Returns the name of a kept copy: the file's name and the suffix, or the suffix with the file's name in place of a
-/// star.
+/// Returns the name of a kept copy. If the suffix contains a star, the star is replaced by the file's name.
 fn kept(file: &Value, suffix: &Value) -> Value {
     match (file, suffix) {
         (Value::Plain(file), Value::Plain(suffix)) => {
