@@ -27,10 +27,13 @@ macro_rules! claim_proof {
 pub(crate) use claim_proof;
 
 impl<'a> ClaimProof<'a> {
-    /// Refuses a caller that may not present the claim. If the input names a worker, it must be the authenticated agent. If the
-    /// acting agent is known, it must be the holder, because an epoch can be guessed and a token can be overheard. For a
-    /// caller without authentication, the token alone suffices. With `force`, such a caller and the leader need not be the
-    /// holder.
+    /// Refuses a caller that may not present the claim. There are two rules:
+    ///
+    /// - An authenticated agent may not name another agent as worker.
+    /// - The named worker and the acting agent must be the holder, because an epoch can be guessed and a token overheard.
+    ///
+    /// The second rule has two exceptions. A token suffices for a caller without authentication. With `force`, a caller
+    /// without authentication and the leader pass.
     pub fn authorize(self, live: &Live, by: Actor<'_>) -> Result<()> {
         if let (Some(name), Some(worker)) = (by.name.filter(|_| by.authenticated), self.worker)
             && name != worker

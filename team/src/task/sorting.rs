@@ -207,7 +207,7 @@ impl Sorting {
         let mut id = natural::key(id);
         if (self.sort, self.order) == (TaskSort::Id, SortOrder::Desc) {
             id.iter_mut().for_each(|byte| *byte = !*byte);
-            // The end mark sorts a longer id before an id that is its prefix.
+            // The byte at the end reverses the order of an id and a longer id that begins with it.
             id.push(u8::MAX);
         }
         (self.turned(key), id)

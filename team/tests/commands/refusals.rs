@@ -15,15 +15,15 @@ type History = Vec<(&'static str, Value)>;
 
 /// Codes that the tests of another file reach, because a row of a table cannot.
 const ELSEWHERE: [(&str, &[&str], &str); 10] = [
-    // The daemon must already fold the maximum number of past states.
+    // This refusal needs a daemon that already folds the maximum number of past states.
     ("diff", &["PastBusy"], include_str!("past.rs")),
-    // The ack must come too late.
+    // This refusal needs an ack that comes too late.
     (
         "requeue-dead-letter",
         &["DeadLetterNotFound", "AlreadyAcked", "DeliveryOpen"],
         include_str!("deliveries.rs"),
     ),
-    // Another process must hold the lock.
+    // This refusal needs another process that holds the lock.
     (
         "append-batch",
         &["PartlyAppended"],
@@ -59,13 +59,13 @@ const ELSEWHERE: [(&str, &[&str], &str); 10] = [
             include_str!("bootstrap_work.rs"),
         ),
     ),
-    // The data must be larger than 64 KiB.
+    // This refusal needs data of more than 64 KiB.
     (
         "bootstrap-explain",
         &["TooLarge"],
         include_str!("bootstrap_runs.rs"),
     ),
-    // Another log must replace the log during the wait.
+    // This refusal needs another log that replaces the log during the wait.
     ("await-event", &["LogReplaced"], include_str!("follow.rs")),
     ("wait", &["LogReplaced"], include_str!("follow.rs")),
     (
@@ -73,13 +73,13 @@ const ELSEWHERE: [(&str, &[&str], &str); 10] = [
         &["SettingUnknown"],
         include_str!("settings.rs"),
     ),
-    // A file must be changed from outside.
+    // This refusal needs a file that was changed from outside.
     (
         "artifact-get",
         &["ArtifactDamaged"],
         include_str!("artifacts.rs"),
     ),
-    // The team must not exist.
+    // This refusal needs a team that does not exist.
     (
         "read-manifest",
         &["ManifestNotFound"],
