@@ -1,4 +1,4 @@
-//! Actors: commands in another member's name, claim holders, and the recorded actor if a command names none.
+//! Actors: commands on behalf of another member, claim holders, and the recorded actor if a command names none.
 
 use crate::prelude::*;
 use std::os::unix::fs::MetadataExt;
@@ -12,13 +12,12 @@ fn claimed() -> (Cli, String) {
     (cli, claim["claimToken"].as_str().unwrap().to_owned())
 }
 
-/// Returns the last event of the team.
+/// Returns the last event of the team's log.
 fn last(cli: &Cli) -> Value {
     let shown = cli.ok("replay demo --reverse --limit 1 --json");
     serde_json::from_str(&shown).unwrap()
 }
 
-/// Returns the name of the user that runs this process, according to `/etc/passwd`.
 fn user() -> String {
     let uid = std::fs::metadata("/proc/self").unwrap().uid().to_string();
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -129,7 +128,7 @@ fn a_message_in_another_name_shows_both() {
         .collect();
     has!(lines[0], {"from": "lead", "actor": "cyd"});
     assert_eq!(lines[1].get("actor"), None);
-    // `rehydrate` rebuilds the inbox with its actors.
+    // `rehydrate` rebuilds the inbox with the actors of its messages.
     std::fs::remove_dir_all(cli.dir().join("teams/demo/inboxes")).unwrap();
     cli.ok("rehydrate demo");
     let rebuilt = std::fs::read_to_string(cli.dir().join("teams/demo/inboxes/ada.jsonl")).unwrap();
@@ -173,7 +172,7 @@ fn where_nobody_says_who_acts_the_user_is_recorded() {
     ] {
         assert_eq!(actor(&cli, line), user, "{line}");
     }
-    // The agent from an option, or the worker of the claim, is recorded as the actor.
+    // The recorded actor is the agent of an option, or the worker of the claim.
     for (line, who) in cases![
         ("config unset demo views --actor lead".to_owned() => "lead"),
         ("send demo --from lead --to ada --type handoff".to_owned() => "lead"),

@@ -1,4 +1,4 @@
-//! Hooks of coding agents: the installed hooks, the actor in a subagent, and the answer if a daemon does not respond.
+//! Hooks of coding agents: installed hooks, the actor in a subagent, and answers if the daemon does not respond.
 
 use crate::agents::{event, fire, fire_with, line, project, project_of, settings, write_call};
 use crate::daemon::Daemon;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Half of the ten seconds that agents give a hook. Even a busy machine needs far less.
+/// Time limit for a hook in these tests. Agents allow ten seconds.
 const SOON: Duration = Duration::from_secs(5);
 
-/// Returns the parts in a set-up's answer, with their status.
+/// Returns the parts in the answer of `setup`, with their status.
 fn parts(told: &Value) -> Vec<String> {
     let parts = told["parts"].as_array().unwrap().iter();
     let said = parts.map(|part| format!("{} {}", part["part"], part["status"]).replace('"', ""));
@@ -37,7 +37,7 @@ fn the_prompt_hook_is_installed_with_modes_alone_and_stays() {
             "{done}"
         );
         assert_eq!(prompt().as_array().unwrap().len(), 1);
-        // Without --modes, set-up reports the hook and keeps it.
+        // Without `--modes`, `setup` reports the installed hook and keeps it.
         let again: Value = cli.json(&line(&repo, whose));
         assert_eq!(again["status"], "unchanged", "{again}");
         assert!(parts(&again).contains(&"prompt current".to_owned()));
@@ -93,7 +93,7 @@ fn setup_says_if_the_commands_that_it_names_start_nothing() {
     assert!(!notes(bin).contains("PATH"), "{}", notes(bin));
 }
 
-/// Turns an event into an event of a subagent.
+/// Adds the fields of a subagent to an event.
 fn of_subagent(mut event: Value, kind: &str, id: &str) -> Value {
     event["agent_type"] = json!(kind);
     event["agent_id"] = json!(id);
@@ -131,7 +131,7 @@ fn a_subagent_acts_under_its_own_name_and_may_write_what_its_parent_holds() {
         let workers = manifest["data"]["manifest"]["workers"].as_array().unwrap();
         let own = workers.iter().find(|worker| worker["name"] == NAME);
         assert_eq!(own.unwrap()["role"], "Explore", "{manifest}");
-        // A resumed subagent is already registered, so no event is recorded.
+        // A resumed subagent is already registered, so the hook records no event.
         let events = cli.ok("export demo");
         assert_eq!(fire(start()).code, Some(0));
         assert_eq!(cli.ok("export demo"), events);
@@ -143,8 +143,7 @@ fn a_subagent_acts_under_its_own_name_and_may_write_what_its_parent_holds() {
         shows!(denied.stderr => has &format!("{NAME} may not write"));
         let refused = cli.ok("replay demo --kind write_refused --json");
         shows!(refused => has &format!("\"agent\":\"{NAME}\""));
-        // A path held by another subagent is closed to this subagent, and a path held by a subagent is closed to its
-        // parent.
+        // A subagent must not write a path of another subagent, and a parent must not write a path of its subagent.
         cli.ok("task create demo --subject a --resource src/a");
         cli.ok("task claim demo 2 --worker other");
         assert_eq!(write("src/a").code, Some(2));
@@ -157,7 +156,7 @@ fn a_subagent_acts_under_its_own_name_and_may_write_what_its_parent_holds() {
             "not the parent's"
         );
 
-        // The hook says once that the subagent still holds a task.
+        // Only the first answer says that the subagent still holds a task.
         let stop = |active: bool| {
             let more = json!({"stop_hook_active": active});
             fire(in_explorer(event(whose, &repo, "SubagentStop", more)))
@@ -232,7 +231,7 @@ fn commands_of_every_shell_tool_are_checked() {
     }
 }
 
-/// Runs each hook of a set-up with modes, and checks that it answers within its limit.
+/// Runs each hook that `setup --modes` installs, and checks that the hook answers within its limit.
 fn all_answer(cli: &Cli, repo: &Path) {
     let fire = |event: Value| {
         let began = Instant::now();
@@ -310,7 +309,7 @@ fn a_daemon_that_accepts_and_never_answers_is_asked_once_by_a_prompt() {
     let listener = UnixListener::bind(&socket).unwrap();
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    // Keeps the connections open, so that no client sees a hang-up.
+    // Keep the connections open, so that clients do not see them close.
     std::thread::spawn(move || {
         let mut kept = Vec::new();
         for stream in listener.incoming() {
@@ -319,7 +318,7 @@ fn a_daemon_that_accepts_and_never_answers_is_asked_once_by_a_prompt() {
         }
     });
     all_answer(&cli, &repo);
-    // Three prompts and a subagent's registration. A refused write also asks the daemon if its connection is made in
+    // Three prompts and the registration of a subagent ask the daemon. A refused write also asks the daemon if it can connect in
     // time.
     let asked = asked.load(Ordering::SeqCst);
     assert!((4..=5).contains(&asked), "{asked}");

@@ -1,16 +1,16 @@
-//! `setup` and `hooks`: set-up of a coding agent, and the hooks that it writes. Each hook command is read from the
-//! settings and run as the agent runs it: in a shell, with an event of that agent on standard input.
+//! `setup` and `hooks`: configuring a coding agent, and the hooks that this installs. Each test reads the hook's command from the
+//! settings and runs it like the agent does: in a shell, with an event on standard input.
 
 use crate::daemon::Daemon;
 use crate::prelude::*;
 use std::fs::{self, File};
 
-/// Returns a world, and a project next to its data root in which `dev` holds `src/io`.
+/// Returns a world, and a project beside its data root. The agent `dev` holds `src/io` in the project.
 pub fn project() -> (Cli, PathBuf) {
     project_of(Cli::with_team())
 }
 
-/// Adds such a project to an existing world.
+/// Adds a project to an existing world. The agent `dev` holds `src/io` in the project.
 pub fn project_of(cli: Cli) -> (Cli, PathBuf) {
     let repo = cli.outside().join("repo");
     fs::create_dir_all(repo.join("src/io")).unwrap();
@@ -53,12 +53,12 @@ pub fn settings(repo: &Path, whose: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Runs the hook command that the settings hold for an event, as the agent does.
+/// Runs the command that the settings contain for an event, like the agent does.
 pub fn fire(cli: &Cli, repo: &Path, whose: &str, event: &Value) -> Ran {
     fire_with(cli, repo, whose, event, &[])
 }
 
-/// Runs the hook command with these environment variables.
+/// Runs the command that the settings contain for an event, with additional environment variables.
 pub fn fire_with(cli: &Cli, repo: &Path, whose: &str, event: &Value, vars: &[(&str, &str)]) -> Ran {
     let name = event["hook_event_name"].as_str().unwrap();
     let settings = settings(repo, whose);
@@ -73,7 +73,7 @@ pub fn fire_with(cli: &Cli, repo: &Path, whose: &str, event: &Value, vars: &[(&s
     Ran::of(shell.stdin(File::open(input).unwrap()))
 }
 
-/// Returns an event in the agent's format: the fields common to all events, and the fields in `more`.
+/// Returns an event in the agent's format: the fields of all events, and the fields `more`.
 pub fn event(whose: &str, repo: &Path, name: &str, more: Value) -> Value {
     let mut event = json!({
         "session_id": "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9",
@@ -156,7 +156,7 @@ fn every_hook_that_is_set_up_does_what_its_agent_understands() {
         let told: Value = serde_json::from_str(&told.stdout).unwrap();
         assert_eq!(told["decision"], "block");
         let reason = told["reason"].as_str().unwrap();
-        // The command in the reason runs unchanged.
+        // Run the command in the reason unchanged.
         let command = reason
             .split('`')
             .nth(1)
@@ -176,7 +176,7 @@ fn a_hook_that_fails_keeps_nobody_from_a_prompt_but_the_guard_does_from_writing(
     for whose in ["claude", "codex"] {
         let (cli, repo) = project();
         cli.ok(&line(&repo, &format!("{whose} --team demo --modes")));
-        // Neither an option nor a variable names the agent.
+        // Neither an option nor an environment variable names the agent.
         for (name, more, code) in cases![
             ("SessionStart", {"source": "startup"}, 1),
             ("PreToolUse", {"tool_name": "Write", "tool_input": {"file_path": "a"}}, 2),
@@ -205,7 +205,7 @@ fn a_hook_that_fails_keeps_nobody_from_a_prompt_but_the_guard_does_from_writing(
     }
 }
 
-/// Writes settings files that a person had before set-up.
+/// Writes settings files as a person would have written them before `setup`.
 fn furnished(repo: &Path) {
     for (file, text) in [
         (
@@ -259,7 +259,7 @@ fn setup_is_merged_into_what_is_there_and_taken_out_again() {
         let after = files(&repo);
         for (path, text) in &before {
             let now = &after.iter().find(|(other, _)| other == path).unwrap().1;
-            // The characters of the earlier text are kept, in their order.
+            // All characters of the earlier text are kept, in their order.
             let mut now_left = now.chars();
             let kept = text.chars().all(|c| now_left.any(|other| other == c));
             assert!(kept, "{path:?}:\n{now}");
@@ -268,7 +268,7 @@ fn setup_is_merged_into_what_is_there_and_taken_out_again() {
             let file = Path::new(change["file"].as_str().unwrap());
             assert_eq!(fs::read_to_string(file).unwrap(), change["content"]);
         }
-        // A second set-up without options keeps the answers of the first.
+        // A second `setup` without options keeps the choices of the first.
         let again: Value = cli.json(&line(&repo, whose));
         assert_eq!(again["status"], "unchanged");
         assert_eq!(files(&repo), after);
@@ -342,7 +342,7 @@ fn builds_and_tests_of_the_project_run_after_a_set_up() {
         ] {
             assert_eq!(code(command), refused, "{whose}: {command}");
         }
-        // A person's settings are kept; a note names the project's other commands to add.
+        // `setup` keeps settings that a person made, and a note names further commands of the project.
         cli.ok("config set demo guard.known 'cargo test'");
         cli.ok("config set demo guard.unknown ask");
         let again: Value = cli.json(&line(&repo, whose));
@@ -378,7 +378,7 @@ fn a_set_up_follows_the_team_where_an_earlier_version_wrote_its_default() {
                 "{whose} {answer}: {now}"
             );
         }
-        // An `--on-unknown` chosen now is kept, and set-up does not change the team's settings.
+        // `setup` keeps an `--on-unknown` in the hook, and then does not change the team's settings.
         cli.ok("config unset demo guard.unknown");
         cli.ok(&line(&repo, &format!("{whose} --on-unknown {old}")));
         let done: Value = cli.json(&line(&repo, whose));
@@ -529,7 +529,7 @@ fn the_doctor_tries_the_hook() {
             (whose == "codex").then_some("ok"),
             "{told}"
         );
-        // A guard that allows every path, then a guard whose program is missing, which denies everything.
+        // First a guard that allows every path, then a guard whose program is missing and which therefore denies everything.
         let file = files(&repo).remove(0).0;
         let good = fs::read_to_string(&file).unwrap();
         fs::write(
@@ -571,7 +571,7 @@ fn git_is_told_to_leave_a_team_alone_as_a_whole() {
     assert_eq!(read(&cli.dir().join("teams")), ignored);
     drop(daemon);
 
-    // A team of an older version has no `.gitignore`: set-up adds it. A `.gitignore` written by a person is kept.
+    // Teams of older versions have no `.gitignore`, so `setup` adds it. `setup` keeps a `.gitignore` that a person wrote.
     fs::remove_file(team.join(".gitignore")).unwrap();
     cli.ok(&line(&repo, "codex --agent dev"));
     assert_eq!(read(&team), ignored);
@@ -580,7 +580,7 @@ fn git_is_told_to_leave_a_team_alone_as_a_whole() {
     cli.ok(&line(&repo, "codex"));
     shows!(read(&team) => is "# mine\n");
 
-    // Checks, a backup and a restore work with the changed `.gitignore`; the restored team gets the default file.
+    // Checks, backup and restore work with the changed `.gitignore`. The restored team gets the default file.
     cli.ok("doctor check demo");
     cli.ok("verify demo");
     cli.ok("backup demo ../backups");

@@ -1,4 +1,4 @@
-//! The documented answers as their readers see them: every field named, nothing else allowed.
+//! Types of the documented answers. Every field is named, and unknown fields are refused.
 
 #![allow(
     dead_code,
@@ -19,7 +19,7 @@ macro_rules! answers {
     };
 }
 
-/// `type` is no Rust name.
+/// A message. The JSON field `type` has another name here, because `type` is a Rust keyword.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
@@ -36,7 +36,7 @@ pub struct Message {
     pub payload: Value,
 }
 
-/// An event, marks included.
+/// An event with its marks.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Event {

@@ -1,9 +1,9 @@
-//! `api` as a process: its exact envelope, its grammar, the sources of its input, and its other name.
+//! `api` as a process: its envelope, its grammar, the sources of its input, and the program's name `rcs`.
 
 use crate::prelude::*;
 use teamlog_team::api::OPERATIONS;
 
-/// Returns standard output with its timestamp masked, after checking the timestamp's format.
+/// Checks the format of the timestamp in an output line, and masks the timestamp.
 #[track_caller]
 fn masked(line: &str) -> String {
     let before = r#"{"schema_version":"1.0","timestamp":""#;
@@ -18,7 +18,7 @@ fn masked(line: &str) -> String {
     format!("{before}TIME{rest}")
 }
 
-/// Runs a command and checks its exit code, its one line on standard output and its silence on standard error.
+/// Runs a command. Checks its exit code, that standard output is one line, and that standard error is empty.
 #[track_caller]
 fn envelope(cli: &Cli, code: i32, line: &str) -> Value {
     let ran = cli.run(line);
@@ -30,7 +30,7 @@ fn envelope(cli: &Cli, code: i32, line: &str) -> Value {
     parse(&ran.stdout)
 }
 
-/// Checks the errors of a call that cannot be parsed, and returns the message.
+/// Checks the error of a call that cannot be parsed, and returns its message.
 #[track_caller]
 fn unread(cli: &Cli, line: &str) -> String {
     let answer = envelope(cli, 1, &format!("--json {line}"));
@@ -139,7 +139,7 @@ fn nothing_that_a_call_names_breaks_a_line() {
         ran.stderr.lines().all(|line| !line.starts_with("ok ")),
         "{ran:?}"
     );
-    // Neither the depth nor the length of the input matters: the error stays short.
+    // The error stays short for a deep or long input.
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     for input in [
         deep,
@@ -245,7 +245,7 @@ fn operations_tell_of_themselves() {
     assert_eq!(people, schemas);
 }
 
-/// The program under its other name.
+/// A link to the program with the name `rcs`.
 struct Link(PathBuf);
 
 impl Link {

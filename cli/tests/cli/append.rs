@@ -1,4 +1,4 @@
-//! `append`: one fact, many facts, and which are not taken.
+//! `append`: one event, many events, and refused events.
 
 use crate::answers::{Append, Batch, Event, Status};
 use crate::prelude::*;

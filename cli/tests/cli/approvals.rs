@@ -1,4 +1,4 @@
-//! Approvals on the command line: a task that requires one, and where a rejection is shown.
+//! Approvals on the command line: a task that requires an approval, and the places that show a rejection.
 
 use crate::prelude::*;
 

@@ -1,15 +1,15 @@
-//! `board` as a process: on a terminal that `script` provides, without a terminal, and after each way to end it.
-//! Without `script`, the tests that need a terminal pass.
+//! `board` as a process: on a terminal that the program `script` provides, without a terminal, and after each way to end it.
+//! Tests that need a terminal pass if `script` is missing.
 
 use crate::prelude::*;
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-/// A limit for waits. Only a failing test reaches it.
+/// Time limit for waits. It is long, because only a failing test reaches it.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A board on its own terminal, in a shell that prints the terminal's settings after the board ends.
+/// A board on its own terminal. It runs in a shell that prints the terminal's settings after the board ends.
 struct OnTerminal {
     child: Child,
     keys: std::process::ChildStdin,
@@ -18,7 +18,7 @@ struct OnTerminal {
 }
 
 impl OnTerminal {
-    /// Starts the board; `None` if the machine has no `script`.
+    /// Starts the board. Returns `None` if the machine has no `script`.
     fn start(cli: &Cli, size: (u16, u16), set: &[(&str, &str)]) -> Option<OnTerminal> {
         let (columns, rows) = size;
         let program = env!("CARGO_BIN_EXE_teamlog");
@@ -57,7 +57,7 @@ impl OnTerminal {
         })
     }
 
-    /// Waits until the terminal has shown this text.
+    /// Waits until the terminal has shown a text.
     #[track_caller]
     fn until(&mut self, wanted: &str) {
         let began = Instant::now();
@@ -75,7 +75,6 @@ impl OnTerminal {
         self.keys.flush().unwrap();
     }
 
-    /// Returns the process id of the board.
     fn pid(&self) -> i32 {
         let of = |parent: u32| {
             let path = format!("/proc/{parent}/task/{parent}/children");
@@ -83,12 +82,12 @@ impl OnTerminal {
             let first = children.split_whitespace().next().unwrap_or_default();
             first.parse::<u32>().ok()
         };
-        // The processes are `script`, its shell and the board, each the child of the one before.
+        // `script` starts a shell, and the shell starts the board.
         let shell = of(self.child.id()).unwrap();
         of(shell).unwrap() as i32
     }
 
-    /// Checks the exit code and that the board restored the terminal.
+    /// Checks the exit code, and that the board restored the terminal.
     #[track_caller]
     fn ended(&mut self, code: i32) {
         self.until("\u{1b}[?1049l");
@@ -192,16 +191,16 @@ fn it_goes_along_and_leaves_the_terminal_as_it_was() {
     board.until("15m left");
     cli.ok("append demo --kind ci_run_finished --actor ci");
     board.until("ci_run_finished");
-    // The board holds no lock: a writer does not wait for it.
+    // A writer does not wait for the board, because the board holds no lock.
     let began = Instant::now();
     cli.ok("append demo --kind zqzqzqzq --actor ci");
     assert!(began.elapsed() < LONG / 4);
-    // The board writes only changed cells; these letters were not on the screen before.
+    // The board writes only changed cells. These letters were not on the screen before.
     board.until("zqzqzqzq");
     board.keys("?");
     board.until("local time, UTC, relative");
     board.keys("\u{1b}");
-    // A letter right after Escape would be read as Alt and the letter.
+    // Wait, because a letter directly after Escape is read as Alt and the letter.
     std::thread::sleep(Duration::from_secs(2));
     board.keys("q");
     board.ended(0);

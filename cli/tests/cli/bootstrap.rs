@@ -25,7 +25,7 @@ fn answered(line: &str, ran: Ran, code: i32) -> Value {
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
-/// Returns a world with a launched run for the domains `a` and `b`.
+/// Returns a world with a launched run that has the domains `a` and `b`.
 fn launched() -> Cli {
     let cli = Cli::with_team();
     let started: Value = cli.json("bootstrap start demo --domains a,b --trace-id tr-1");

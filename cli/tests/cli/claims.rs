@@ -3,7 +3,7 @@
 use crate::harness::watches_files;
 use crate::prelude::*;
 
-/// Returns a team with a task `T-1` that any member may claim.
+/// Returns a team with a task `T-1` that every member may claim.
 fn with_task() -> Cli {
     let cli = Cli::with_team();
     cli.ok("task create demo --task-id T-1 --subject 'Fix it' --json");
@@ -159,7 +159,7 @@ fn who_acts_is_the_worker_and_stands_in_the_events() {
             )
         })
         .collect();
-    // The task was created without an actor option, so the user is recorded.
+    // Without an agent, the user is recorded as actor.
     assert!(actors[0].starts_with("task_created user:"), "{actors:?}");
     assert_eq!(actors[1..], ["task_claimed dev", "task_renewed lead"]);
 }
@@ -181,7 +181,7 @@ fn an_answer_of_before_says_so_and_a_claim_that_is_over_is_none() {
         for field in ["task", "claimToken", "data"] {
             assert_eq!(again.get(field), first.get(field), "{line}");
         }
-        // Both answers with a receipt and answers without --json are marked too.
+        // Answers with a receipt and answers without `--json` are marked too.
         if line != operation {
             let both: Value = parse(&cli.ok(&format!("{line} --json --receipt")));
             assert_eq!(both["replayed"], true, "{line}");
@@ -203,7 +203,7 @@ fn an_answer_of_before_says_so_and_a_claim_that_is_over_is_none() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert_eq!(envelope["error"]["code"], "claim_conflict", "{ran:?}");
     assert_eq!(envelope.get("replayed"), None, "{ran:?}");
-    // A task creation grants no claim, so its key replays the answer forever.
+    // Creating a task grants no claim, so its stored answer stays valid.
     let created: Value = parse(&cli.ok(&format!("{create} --json")));
     assert_eq!(created["replayed"], true);
 }

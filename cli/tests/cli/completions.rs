@@ -1,4 +1,4 @@
-//! Completion in a shell: it takes words, prints candidates, and never prints an error.
+//! Completion in a shell: teamlog reads the typed words, prints candidates, and never prints an error.
 
 use crate::prelude::*;
 
@@ -20,7 +20,7 @@ fn offered_with(cli: &Cli, line: &str, set: &[(&str, &str)]) -> Vec<String> {
     let ran = Ran::of(&mut command);
     assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{line}: {ran:?}");
     let all = ran.stdout.lines().map(String::from);
-    // Options come after the possible values; these tests look at the values only.
+    // Skip options, which follow the possible values, because these tests check only values.
     all.filter(|one| line.ends_with("--un") || !one.starts_with('-'))
         .collect()
 }
@@ -85,7 +85,7 @@ fn what_exists_is_offered_from_the_state() {
         "{subcommands:?}"
     );
     assert!(offered(&cli, "teamlog read demo --un").contains(&"--unread".to_owned()));
-    // `send --message-id` takes a new id: existing ids are no candidates.
+    // `send --message-id` takes a new id, so existing ids are not candidates.
     assert!(!offered(&cli, "teamlog send demo --message-id ").contains(&"m-T-1".to_owned()));
     let keys = offered(&cli, "teamlog task claim demo T-1 --key ");
     assert!(!keys.contains(&"nudge.idle_seconds".to_owned()), "{keys:?}");
@@ -199,7 +199,7 @@ fn bash_completes_with_them() {
             format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()),
         )
         .output();
-    // Passes if bash is missing.
+    // The test passes if bash is missing.
     let Ok(output) = output else { return };
     let ran = Ran::from_output(output);
     assert_eq!(

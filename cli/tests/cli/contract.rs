@@ -1,5 +1,5 @@
-//! Every operation as a process. Valid input is carried out and answered according to the operation's schema; invalid
-//! input is refused by the input schema and by the program alike.
+//! Runs every operation as a process. Valid input is carried out, and the answer matches the operation's schema. Invalid input
+//! is refused both by the input schema and by the program.
 
 use crate::harness::{Cli, parse};
 use crate::scenario::{Given, mistyped, scenario};
@@ -12,7 +12,7 @@ fn validator(schema: Value) -> Validator {
     jsonschema::validator_for(&schema).unwrap()
 }
 
-/// Runs an operation and checks for one line of output, the matching exit code and silence on standard error.
+/// Runs an operation. Checks that the output is one line, that the exit code matches, and that standard error is empty.
 #[track_caller]
 fn call(cli: &Cli, operation: &Operation, input: &Map<String, Value>) -> Value {
     let text = Value::Object(input.clone()).to_string();
@@ -26,7 +26,7 @@ fn call(cli: &Cli, operation: &Operation, input: &Map<String, Value>) -> Value {
     answer
 }
 
-/// Returns invalid inputs, each with its wrong field.
+/// Returns invalid inputs, each with the name of its invalid field.
 fn wrong(operation: &Operation, good: &Map<String, Value>) -> Vec<(String, Map<String, Value>)> {
     let shape = operation.shape();
     let mut wrong = Vec::new();
@@ -87,7 +87,7 @@ fn every_operation_is_what_its_schemas_say() {
         assert!(faults.is_empty(), "{name}: {faults:#?}\n{answer}");
         given.learn(&answer["data"]);
     }
-    // The hostile team names created no directory next to the team.
+    // The hostile team names created no directory beside the team.
     let mut beside: Vec<_> = std::fs::read_dir(cli.dir().join("teams"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name())

@@ -1,13 +1,13 @@
-//! A daemon with a low limit for open files, and more idle connections than that limit.
+//! A daemon with a low limit of open files, and more idle connections than that limit.
 
 use crate::daemon::Daemon;
 use crate::prelude::*;
 use std::net::TcpStream;
 
-/// Number of idle connections: more than the daemon's limit for open files.
+/// Number of idle connections. It is larger than the daemon's limit of open files.
 const CROWD: usize = 150;
 
-/// Starts the daemon of a world with a hard limit for open files.
+/// Starts the daemon with a hard limit of open files.
 fn served_with(cli: &Cli, files: u32) -> Daemon {
     let plain = cli.command("serve --json");
     let mut command = Command::new("sh");

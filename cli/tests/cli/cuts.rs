@@ -1,5 +1,5 @@
-//! Connections to the daemon that end in the middle of an exchange, and a daemon that is killed under load: each call
-//! gets one answer, and the answer is true.
+//! Connections to the daemon that end in the middle of an exchange, and a daemon that is killed under load. Each call gets one
+//! answer, and the answer is true.
 
 use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran, parse};
@@ -15,11 +15,11 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Distance between two cuts in the middle of a long exchange. Both ends are cut at every byte.
+/// Number of bytes between two cuts in the middle of a long exchange. The first and last bytes are cut at every position.
 const STRIDE: usize = 9;
-/// Number of bytes that count as an end.
+/// Number of bytes at each end of an exchange that are cut at every position.
 const END: usize = 24;
-/// Longer than any call takes that is not stuck.
+/// Maximum time of a call.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ enum From {
     Daemon,
 }
 
-/// A sender, and the number of its bytes after which the connection ends.
+/// The sender whose bytes are cut, and the number of its bytes after which the connection ends.
 type Cut = (From, usize);
 
 /// A proxy between the callers and the daemon.
@@ -38,14 +38,14 @@ struct Proxy {
 
 struct Shared {
     daemon: PathBuf,
-    /// Cuts of the next connections, in order; later connections pass whole.
+    /// Cuts for the next connections. Later connections are not cut.
     cuts: Mutex<VecDeque<Cut>>,
-    /// Bytes passed on each connection: from the caller, and from the daemon.
+    /// Bytes of each connection: sent by the caller, and sent by the daemon.
     said: Mutex<Vec<(Vec<u8>, Vec<u8>)>>,
 }
 
 impl Proxy {
-    /// Puts a proxy in front of the daemon: callers that look for the daemon from now on find the proxy.
+    /// Starts a proxy in front of the daemon. Callers then find the proxy instead of the daemon.
     fn of(cli: &Cli, daemon: &Daemon) -> Proxy {
         let file = cli.dir().join("teams/demo/runtime.json");
         let mut runtime: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
@@ -62,7 +62,7 @@ impl Proxy {
             said: Mutex::default(),
         });
         let serving = shared.clone();
-        // The thread ends with the test's process.
+        // The thread ends with the process of the test.
         thread::spawn(move || {
             for caller in listener.incoming() {
                 serving.pass(caller.unwrap());
@@ -71,14 +71,14 @@ impl Proxy {
         Proxy { shared }
     }
 
-    /// Cuts the next connections at these places.
+    /// Sets the cuts for the next connections.
     fn cut(&self, cuts: impl IntoIterator<Item = Cut>) {
         let mut next = self.shared.cuts.lock().unwrap();
         next.clear();
         next.extend(cuts);
     }
 
-    /// Waits for the connection whose caller sent `part`, and returns the bytes of one side.
+    /// Waits for the connection whose caller sent `part`. Returns the bytes that one side sent.
     fn said(&self, by: From, part: &str) -> Vec<u8> {
         let since = Instant::now();
         let has = |said: &[u8]| {
@@ -116,7 +116,7 @@ impl Shared {
     }
 }
 
-/// Passes on at most `until` bytes, then ends both connections. Returns the passed bytes.
+/// Forwards at most `until` bytes, then closes both connections. Returns the forwarded bytes.
 fn pumped(mut from: &UnixStream, mut to: &UnixStream, until: usize) -> Vec<u8> {
     let mut passed = Vec::new();
     let mut bytes = [0; 4096];
@@ -130,26 +130,26 @@ fn pumped(mut from: &UnixStream, mut to: &UnixStream, until: usize) -> Vec<u8> {
             break;
         }
     }
-    // The receiver still reads the passed bytes before it sees the end.
+    // The receiver reads all forwarded bytes before it sees the end.
     for stream in [from, to] {
         let _ = stream.shutdown(Shutdown::Both);
     }
     passed
 }
 
-/// Returns the places to cut a text of that length: every byte at its ends, every `STRIDE` bytes between them.
+/// Returns the positions at which to cut a text: every byte near its ends, and every `STRIDE` bytes between them.
 fn places(length: usize) -> impl Iterator<Item = usize> {
     let is_end = move |place: &usize| *place < END || place + END >= length;
     (0..=length).filter(move |place| is_end(place) || place.is_multiple_of(STRIDE))
 }
 
-/// Returns the length of the HTTP head: a call cut within the head cannot have been carried out.
+/// Returns the length of the HTTP head. The daemon cannot have carried out a call that was cut within the head.
 fn head(said: &[u8]) -> usize {
     let end = said.windows(4).position(|bytes| bytes == b"\r\n\r\n");
     end.unwrap() + 4
 }
 
-/// Outcome of a call according to its answer.
+/// Outcome of a call, as its answer reports it.
 #[derive(Debug, PartialEq, Eq)]
 enum CallReport {
     Done,
@@ -157,7 +157,7 @@ enum CallReport {
     NotDone,
 }
 
-/// Cuts the exchanges of calls at every place, and returns each call's report. `call` makes a call under a unique name.
+/// Cuts the exchange of a call at every position, and returns the report of each call. `call` makes a call with a unique name.
 fn told(proxy: &Proxy, call: impl Fn(&str) -> CallReport) -> BTreeMap<String, CallReport> {
     let mut told = BTreeMap::new();
     for (by, letter) in [(From::Caller, 'c'), (From::Daemon, 'd')] {
@@ -170,8 +170,9 @@ fn told(proxy: &Proxy, call: impl Fn(&str) -> CallReport) -> BTreeMap<String, Ca
             let name = format!("cuts_{letter}_{place:05}");
             proxy.cut([(by, place)]);
             let answer = call(&name);
-            // If the cut is within the head, nothing can have been carried out. If it is past the end, the whole answer
-            // came. Either way the call succeeds.
+            // After a cut within the head, nothing was carried out and the call is repeated. After a cut at the end, the whole
+            // answer
+            // arrived. In both cases the call succeeds.
             if place < head(&said) || place == behind {
                 assert_eq!(answer, CallReport::Done, "{name}");
             }
@@ -182,7 +183,7 @@ fn told(proxy: &Proxy, call: impl Fn(&str) -> CallReport) -> BTreeMap<String, Ca
     told
 }
 
-/// Checks the reports of the calls against the recorded events, by name.
+/// Compares the reports of calls with the recorded events, by name.
 fn hold(told: &BTreeMap<String, CallReport>, recorded: &[String]) {
     let mut unknown = [0, 0];
     for (name, told) in told {
@@ -197,10 +198,10 @@ fn hold(told: &BTreeMap<String, CallReport>, recorded: &[String]) {
     assert!(unknown[1] > 0, "{unknown:?}");
 }
 
-/// Checks the envelope of an operation and its exit code, and returns its report.
+/// Checks envelope and exit code of an operation. Returns the report.
 #[track_caller]
 fn envelope(ran: &Ran, operation: &str) -> (CallReport, Value) {
-    // A command that opens the log after the daemon may print notes on its state.
+    // A command that opens the log after the daemon may print notes about the log.
     assert!(
         ran.stderr
             .lines()
@@ -226,7 +227,7 @@ fn envelope(ran: &Ran, operation: &str) -> (CallReport, Value) {
     (told, envelope)
 }
 
-/// Checks the answer of a command with `--json`, and returns its report.
+/// Checks the answer of a command with `--json`. Returns the report.
 #[track_caller]
 fn line(ran: &Ran) -> CallReport {
     #[derive(serde::Deserialize)]
@@ -333,7 +334,7 @@ fn a_command_for_people_has_one_answer_wherever_its_connection_ends() {
 fn where_no_connection_comes_to_anything_nothing_is_recorded_and_the_answer_says_so() {
     let cli = Cli::with_team();
     let daemon = Daemon::of(&cli);
-    // The daemon has the lock from here on.
+    // This makes the daemon take the lock.
     cli.ok("tick demo");
     let proxy = Proxy::of(&cli, &daemon);
     let mut told = BTreeMap::new();
@@ -389,7 +390,7 @@ fn the_advice_is_to_repeat_what_has_a_key_and_to_look_before_what_has_none() {
         let hint = envelope["error"]["details"]["hint"].as_str().unwrap();
         assert!(hint.contains(advice), "{hint}");
     }
-    // The advice works: repeating the command under its key creates no second task.
+    // The hint works: repeating the command with its key creates no second task.
     let before = subjects(&cli).len();
     let again = envelope(&cli.run(&create("k-2", "otherk-2")), "create-task");
     assert_eq!(again.0, CallReport::Done);
@@ -418,7 +419,7 @@ fn the_advice_is_to_repeat_what_has_a_key_and_to_look_before_what_has_none() {
     }
 }
 
-/// Number of times the daemon is killed, and number of answers between two kills.
+/// Number of times that the daemon is killed, and number of answers between two kills.
 const DEATHS: usize = 8;
 const BETWEEN: usize = 12;
 const CALLERS: usize = 3;
@@ -443,7 +444,7 @@ fn a_daemon_that_is_killed_again_and_again_leaves_every_call_one_true_answer() {
                     let name = format!("{caller}-{call}");
                     let mut input: Value = serde_json::from_str(&creation(&name)).unwrap();
                     input["key"] = format!("k-{name}").into();
-                    // Follows the hint: repeats the command under its key until the outcome is known.
+                    // Follow the hint: repeat the command with its key until the outcome is known.
                     loop {
                         let ran = cli.run(&format!("api create-task --json --input '{input}'"));
                         answers.fetch_add(1, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! A daemon as a process, for as long as a test needs it.
+//! A daemon as a process.
 
 use crate::prelude::*;
 use crate::schemas;
@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, Read, Write};
 use std::net::TcpStream;
 
-/// A running daemon, killed on drop.
+/// A running daemon. It is killed on drop.
 pub struct Daemon {
     child: Child,
     /// First line of the daemon's output.
@@ -19,12 +19,12 @@ impl Daemon {
         Daemon::with(cli, "")
     }
 
-    /// Starts the daemon of a world with more options.
+    /// Starts the daemon of a world with additional options.
     pub fn with(cli: &Cli, words: &str) -> Daemon {
         Daemon::started(cli.command(&format!("serve {words} --json")))
     }
 
-    /// Spawns this command and waits for the daemon's first line.
+    /// Starts a daemon with this command, and waits for its first line of output.
     pub fn started(mut command: Command) -> Daemon {
         let mut child = command
             .stdout(Stdio::piped())
@@ -42,30 +42,30 @@ impl Daemon {
         }
     }
 
-    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Returns the socket for the command line.
+    /// Returns the path of the daemon's socket.
     pub fn socket(&self) -> PathBuf {
         PathBuf::from(self.ready["socket"].as_str().unwrap())
     }
 
-    /// Sends an HTTP request with a token, and returns status, head and body.
+    /// Sends an HTTP request with a token. Returns status, head and body.
     pub fn ask(&self, token: &str, method: &str, target: &str, body: &str) -> (u16, String, Value) {
         let url = self.ready["url"].as_str().unwrap();
         ask(url, token, method, target, body)
     }
 
-    /// Stops the daemon's threads with SIGSTOP, and waits until all are stopped: a running thread may still take a
+    /// Suspends the daemon with SIGSTOP, and waits until all of its threads are stopped, because a running thread could still
+    /// take a
     /// request.
     pub fn suspend(&self) {
         self.signal(Signal::STOP);
         let tasks = format!("/proc/{}/task", self.pid());
         let is_stopped = |task: std::io::Result<std::fs::DirEntry>| {
             let stat = std::fs::read_to_string(task.unwrap().path().join("stat"));
-            // An ended thread has no file. The name may hold brackets, so the state is read after the last bracket.
+            // A thread that has ended has no file. The state follows the last bracket, because the name may contain brackets.
             stat.is_ok_and(|stat| {
                 stat.rsplit_once(')')
                     .is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
@@ -76,7 +76,7 @@ impl Daemon {
         });
     }
 
-    /// Continues the daemon after [`Daemon::suspend`].
+    /// Resumes the daemon after [`Daemon::suspend`].
     pub fn resume(&self) {
         self.signal(Signal::CONT);
     }
@@ -86,13 +86,13 @@ impl Daemon {
         kill_process(pid, signal).unwrap();
     }
 
-    /// Kills the daemon with SIGKILL, like a power failure.
+    /// Kills the daemon with SIGKILL.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Waits until the daemon ends, and returns its exit code and standard error.
+    /// Waits until the daemon ends. Returns its exit code and its standard error.
     pub fn ended(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().unwrap().code();
         let mut said = String::new();
@@ -109,12 +109,12 @@ impl Drop for Daemon {
     }
 }
 
-/// Runs `act` while `runtime.json` names no daemon for `demo`. The file is kept without content, because the daemon
-/// writes a missing file again each second.
+/// Runs `act` while `runtime.json` of `demo` names no daemon. The file exists but is empty, because the daemon writes a
+/// missing file again each second.
 pub fn unknown<A>(cli: &Cli, act: impl FnOnce() -> A) -> A {
     let runtime = cli.dir().join("teams/demo/runtime.json");
     let (aside, silent) = (cli.dir().join("aside"), cli.dir().join("silent"));
-    // `copy` keeps the mode: the file must be readable by its owner alone.
+    // `copy` keeps the permissions, because the file must be readable only by its owner.
     for copy in [&aside, &silent] {
         std::fs::copy(&runtime, copy).unwrap();
     }
@@ -125,7 +125,7 @@ pub fn unknown<A>(cli: &Cli, act: impl FnOnce() -> A) -> A {
     done
 }
 
-/// Sends an HTTP request with a token to an address, and returns status, head and body.
+/// Sends an HTTP request with a token to a URL. Returns status, head and body.
 pub fn ask(url: &str, token: &str, method: &str, target: &str, body: &str) -> (u16, String, Value) {
     let address = url.strip_prefix("http://").unwrap();
     let length = match method {

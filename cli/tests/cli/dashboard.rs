@@ -1,11 +1,11 @@
-//! `dashboard`: the daemon that it starts, the code in its address, and its answers to a browser.
+//! `dashboard`: the daemon that it starts, the code in its URL, and its answers to a browser.
 
 use crate::daemon::ask;
 use crate::prelude::*;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 
-/// A world that stops its daemon on drop, including a daemon that `dashboard` started.
+/// A world whose daemon is stopped on drop, even if `dashboard` started the daemon.
 struct Page(Cli);
 
 impl Drop for Page {
@@ -23,7 +23,7 @@ impl Page {
         Page(cli)
     }
 
-    /// Runs `dashboard --print`, and returns its answer and the code in its address.
+    /// Runs `dashboard --print`. Returns its answer and the code in its URL.
     fn printed(&self, words: &str) -> (Value, String) {
         let opened: Value = self.0.json(&format!("dashboard --print {words}"));
         let (_, code) = opened["url"]
@@ -35,7 +35,7 @@ impl Page {
         (opened, code)
     }
 
-    /// Opens a page session with a code.
+    /// Trades a code for a page session.
     fn session(&self, code: &str) -> String {
         let (status, head, body) = self.ask(code, "POST", "/v1/session");
         assert_eq!(status, 201, "{head}{body}");
@@ -65,14 +65,14 @@ fn a_daemon_is_started_in_a_session_of_its_own_and_found_the_next_time() {
     );
     let mode = std::fs::metadata(&log).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    // The daemon answers a moment before it writes its log line.
+    // The daemon answers before it writes this line to its log.
     until("the log says that it serves", || {
         let told = std::fs::read_to_string(&log).unwrap();
         told.contains("serving at")
     });
     let served: Value = page.0.json("serve --status");
     let pid = served["pid"].as_u64().unwrap();
-    // The fields after the name in parentheses: state, parent, group, session.
+    // After the name in parentheses, the fields are state, parent, group and session.
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     assert_eq!(fields.split(' ').nth(3), Some(&*pid.to_string()), "{stat}");
@@ -200,7 +200,7 @@ fn what_cannot_be_shown_is_refused_and_starts_nothing() {
         page.0.refused_json(69, "serve --status").code,
         "daemon_not_running"
     );
-    // The daemon creates no socket in a directory that others may enter.
+    // The daemon creates no socket in a directory that other users can enter.
     let teamd = page.0.dir().join("teamd");
     let _ = std::fs::create_dir(&teamd);
     std::fs::set_permissions(&teamd, PermissionsExt::from_mode(0o755)).unwrap();

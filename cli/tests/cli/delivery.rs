@@ -1,5 +1,4 @@
-//! Durable delivery between real processes: concurrent ticks, a sender killed while it waits, and a timer that serves
-//! all teams in one call.
+//! Durable delivery with real processes: concurrent ticks, a sender that is killed while it waits, and one tick for all teams.
 
 use crate::answers::Event;
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! `demo`: the main job in one command.
+//! `demo` as a process.
 
 use crate::answers::{Demo, Verify};
 use crate::prelude::*;

@@ -1,5 +1,5 @@
-//! `doctor check`: each check has a planted fault. The fault turns that check and its dependent checks, and the
-//! recommended command repairs it. Also `doctor repair` and `rehydrate --salvage` as processes.
+//! `doctor check`: each test plants a fault. The fault makes its check and the dependent checks unhealthy, and the recommended
+//! command repairs the fault. Also tests `doctor repair` and `rehydrate --salvage` as processes.
 
 mod repair;
 mod together;
@@ -59,7 +59,7 @@ const NAMES: [&str; 21] = [
     "disk_space",
 ];
 
-/// Checks that read the log.
+/// Names of the checks that read the log.
 const OF_THE_LOG: [&str; 9] = [
     "index_integrity",
     "snapshot_monotonicity",
@@ -72,7 +72,7 @@ const OF_THE_LOG: [&str; 9] = [
     "artifacts",
 ];
 
-/// Returns a world with tasks, messages and acks, and a checkpoint after them.
+/// Returns a world with tasks, messages and acks, followed by a checkpoint.
 fn history(format: &str) -> Cli {
     let cli = Cli::with_team_of(format);
     cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject One --message-id m1 --trace-id tr");
@@ -111,7 +111,7 @@ fn tree(dir: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     found
 }
 
-/// Runs `doctor check` and asserts that it changes nothing.
+/// Runs `doctor check`, and asserts that it changes no file.
 #[track_caller]
 fn check(cli: &Cli) -> Doctor {
     let before = tree(cli.dir());
@@ -134,8 +134,7 @@ fn check(cli: &Cli) -> Doctor {
     answer
 }
 
-/// Returns the checks that are not healthy, with their status. `disk_space` is left out, since it depends on the
-/// machine.
+/// Returns the names of unhealthy checks with their status. Leaves out `disk_space`, which depends on the machine.
 fn turned(answer: &Doctor) -> BTreeSet<(&str, &str)> {
     let of_the_team = answer
         .checks
@@ -161,7 +160,7 @@ fn mended(cli: &Cli, answer: &Doctor) {
     assert!(cli.json::<Verify>("verify demo").problems.is_empty());
 }
 
-/// Plants a fault, compares the unhealthy checks with the expected ones, then repairs the fault.
+/// Plants a fault, compares the unhealthy checks with `expected`, and then repairs the fault.
 #[track_caller]
 fn turns(plant: impl Fn(&Cli), expected: &[(&str, &str)]) {
     for format in ["jsonl", "binary"] {
@@ -190,7 +189,7 @@ fn replace(path: PathBuf, old: &str, new: &str) {
 
 type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Rewrites the derived store with changed entries and valid checksums.
+/// Changes entries of the derived store and writes valid checksums.
 fn tamper(cli: &Cli, change: impl Fn(&mut Entries)) {
     let storage: Arc<dyn Storage> = Arc::new(Files::open(cli.dir()).unwrap());
     let derived = Path::new("teams/demo/derived");
@@ -216,7 +215,7 @@ fn tamper(cli: &Cli, change: impl Fn(&mut Entries)) {
     store.write(delta).unwrap().unwrap();
 }
 
-/// Swaps the values of the first two entries of a namespace that have different values.
+/// Swaps the first two different values in a namespace.
 fn swap(entries: &mut Entries, namespace: u8) {
     let keys: Vec<Vec<u8>> = entries
         .range(vec![namespace]..vec![namespace + 1])
@@ -283,7 +282,7 @@ fn index_integrity() {
 #[test]
 fn malformed_jsonl() {
     let plant = |cli: &Cli| edit(team(cli).join("inboxes/qa.jsonl"), |bytes| bytes[0] = b'#');
-    // The inbox file is also a view.
+    // The inbox file is a view too, so `views` is also unhealthy.
     turns(
         plant,
         &[
@@ -296,7 +295,7 @@ fn malformed_jsonl() {
 
 #[test]
 fn snapshot_monotonicity() {
-    // The view goes back to an earlier message. It then also differs from the state, so `views` turns too.
+    // The view shows an earlier message. `views` is unhealthy too, because the view differs from the state.
     let file = |cli: &Cli| {
         let path = team(cli).join("tasks/T-1.json");
         replace(
@@ -367,7 +366,7 @@ fn ack_index_consistency() {
 
 #[test]
 fn checkpoint() {
-    // Only the checkpoint check covers the number of events per kind.
+    // Only the check `checkpoint` covers the number of events per kind.
     let plant = |cli: &Cli| tamper(cli, |entries| swap(entries, 0x12));
     turns(plant, &[("checkpoint", "unhealthy")]);
 }
@@ -391,7 +390,7 @@ fn segments() {
             bytes[middle] ^= 4;
         });
     };
-    // The checks that read the log report that they could not.
+    // The checks that read the log report that they could not read it.
     let mut expected = vec![("segments", "unhealthy")];
     expected.extend(OF_THE_LOG.map(|name| (name, "warn")));
     turns(plant, &expected);
@@ -406,7 +405,7 @@ fn segments() {
 
 #[test]
 fn sidecars() {
-    // Damages the slot with the older generation. Damage to the other slot would set the head back.
+    // Damage the older slot. Damage to the newer slot would set the head back.
     let slot = |cli: &Cli| {
         edit(team(cli).join("head"), |bytes| {
             let generation =
@@ -476,7 +475,7 @@ fn quarantine() {
         turned(&answer),
         BTreeSet::from([("quarantine", "unhealthy")])
     );
-    // A sampled check finds it by the file's name.
+    // A check with a sample finds the fault by the name of the file.
     let sampled: Value = parse(&cli.run("doctor check demo --sample-size 1 --json").stdout);
     let quarantine = sampled["checks"].as_array().unwrap().iter();
     let mut quarantine = quarantine.filter(|check| check["name"] == "quarantine");

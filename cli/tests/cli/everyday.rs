@@ -1,10 +1,10 @@
-//! Everyday commands: TEAM is left out, or named by an option or a variable.
+//! Commands of everyday use: TEAM is left out, or an option or variable names the team.
 
 use crate::answers::Init;
 use crate::prelude::*;
 use std::fs;
 
-/// Runs a command with one variable set.
+/// Runs a command with an additional environment variable.
 fn with_variable(cli: &Cli, line: &str, name: &str, value: &str) -> Ran {
     Ran::of(cli.command(line).env(name, value))
 }

@@ -1,21 +1,21 @@
-//! The lock file is removed while a process holds it: one of two writers wins, and acknowledged events are kept.
+//! Removes the lock file while a process holds it. One of two writers wins, and acknowledged events are kept.
 //!
-//! The holder runs under strace, which delays one of its system calls. If strace is missing or may not trace, these
-//! tests print a note and pass.
+//! The holder runs under strace, which delays one of its system calls. If strace is missing or not permitted, these tests print
+//! a note and pass.
 
 use crate::answers::{Event, Verify};
 use crate::daemon::{Daemon, unknown};
 use crate::prelude::*;
 
 const MESSAGE: &str = "--from lead --to dev --type handoff";
-/// Delay of the holder's system call.
+/// Delay of the holder's system call in microseconds.
 const DELAY_MICROS: u32 = 2_500_000;
 
 fn lock_of(cli: &Cli) -> PathBuf {
     cli.dir().join("teams/demo/lock")
 }
 
-/// Returns the command under strace, which injects `how` into the system call; `None` if strace cannot trace.
+/// Returns the command under strace. strace applies `how` to the system call. Returns `None` if strace cannot trace.
 #[allow(clippy::print_stderr, reason = "a test says why it skips")]
 fn tampered(cli: &Cli, line: &str, call: &str, how: &str) -> Option<Command> {
     let traces = Command::new("strace")
@@ -41,7 +41,8 @@ fn tampered(cli: &Cli, line: &str, call: &str, how: &str) -> Option<Command> {
     Some(strace)
 }
 
-/// A command whose first system call of a given name is delayed: `enter` delays before the call, `exit` after it.
+/// A command under strace that delays its first system call with a certain name. `enter` delays before the call, `exit` after
+/// it.
 struct Delayed(Child);
 
 impl Delayed {
@@ -57,7 +58,7 @@ impl Delayed {
     }
 }
 
-/// Returns whether a process holds the lock file, without taking the lock.
+/// Returns true if a process holds the lock file. Does not take the lock.
 fn is_held(lock: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let inode = format!(":{} ", std::fs::metadata(lock).unwrap().ino());
@@ -67,8 +68,8 @@ fn is_held(lock: &Path) -> bool {
         .any(|line| line.contains("FLOCK") && line.contains(&inode))
 }
 
-/// Waits until a delayed command holds the lock. After taking the lock, the command looks at the file's name again, and
-/// starts over if the name is gone. The pause ends well after that look and well before the end of the delay.
+/// Waits until the delayed command holds the lock. After taking the lock, the command checks the name of the file, and starts
+/// again if the name is gone. The pause ends after this check and before the end of the delay.
 fn wait_for_holder(cli: &Cli) {
     until("the lock is awaited", || is_held(&lock_of(cli)));
     std::thread::sleep(Duration::from_micros(DELAY_MICROS.into()) / 5);
@@ -91,7 +92,7 @@ fn assert_sound(cli: &Cli) {
 
 #[test]
 fn of_two_senders_one_wins_when_the_lock_file_is_removed_under_the_first() {
-    // Runs the cases at the same time, since each waits for its delay.
+    // Run the cases concurrently, because each waits for a delay.
     std::thread::scope(|scope| {
         for (format, when) in [
             ("jsonl", "enter"),
@@ -127,12 +128,12 @@ fn one_of_two_senders_wins(format: &str, when: &str) {
     let found = messages(&cli);
     assert_eq!(found.last().map(String::as_str), Some("second"), "{what}");
     if when == "exit" {
-        // The first message was written, so it is kept. It was not acknowledged: its error says that the lock was lost.
+        // The first message was written, so it is kept. It was not acknowledged: the error says that the lock was lost.
         assert_eq!(found, ["first", "second"], "{what}");
         assert!(first.stderr.contains("\"lock_lost\""), "{what}");
     }
     assert_sound(&cli);
-    // After a retry the message exists once.
+    // The retry does not record the message a second time.
     assert_eq!(cli.run(&line).code, Some(0));
     let again = messages(&cli);
     assert_eq!(
@@ -178,7 +179,7 @@ fn nothing_is_changed(line: &str, damage: bool) {
     if !damage {
         cli.ok(&format!("send demo {MESSAGE} --message-id after"));
         assert_eq!(messages(&cli), ["kept", "after"], "{line}");
-        // The files of an interrupted conversion may remain until the next conversion; `verify` only warns about them.
+        // Files of an interrupted conversion may remain. `verify` only warns about them.
         assert!(cli.json::<Verify>("verify demo").ok, "{line}");
     }
 }
@@ -190,7 +191,7 @@ fn a_daemon_whose_lock_file_is_removed_takes_the_new_one_and_lets_nobody_in() {
         let daemon = Daemon::of(&cli);
         cli.ok(&format!("send demo {MESSAGE} --message-id one"));
         std::fs::remove_file(lock_of(&cli)).unwrap();
-        // A command that does not know of the daemon still finds the log locked.
+        // A command that does not know the daemon still finds the log locked.
         let alone = unknown(&cli, || {
             cli.refused_json(75, &format!("send demo {MESSAGE} --lock-timeout 0"))
         });
@@ -215,7 +216,7 @@ fn a_daemon_whose_lock_file_is_removed_takes_the_new_one_and_lets_nobody_in() {
 #[test]
 fn a_signal_while_the_lock_is_tried_is_no_failure() {
     let cli = Cli::with_team();
-    // Interrupts every other `flock` call, on the file and on the directory.
+    // Interrupts every second `flock` call, on the file and on the directory.
     let line = format!("send demo {MESSAGE} --message-id one");
     let Some(mut command) = tampered(&cli, &line, "flock", "error=EINTR:when=1+2") else {
         return;

@@ -1,5 +1,5 @@
-//! `guard exec`: the command can write only the paths that its agent holds. Without Landlock in the kernel, these tests
-//! print a note and pass.
+//! `guard exec`: the command can write only the paths that its agent holds. If the kernel has no Landlock, these tests print a
+//! note and pass.
 
 use crate::daemon::Daemon;
 use crate::prelude::*;
@@ -8,7 +8,7 @@ use std::fs;
 use std::io::BufRead;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-/// A repository next to the data root, partly held by `dev`, and a free directory next to both.
+/// A repository beside the data root, and a free directory. `dev` holds a part of the repository.
 struct World {
     cli: Cli,
     repo: PathBuf,
@@ -16,7 +16,7 @@ struct World {
 }
 
 impl World {
-    /// Creates the world; `None` if the kernel has no Landlock.
+    /// Creates the world. Returns `None` if the kernel has no Landlock.
     fn new() -> Option<World> {
         let world = World::with("");
         match world.cli.run(&world.line("-- /bin/true")).code {
@@ -28,7 +28,7 @@ impl World {
         }
     }
 
-    /// Creates the world with these options for the claim.
+    /// Creates the world. `claim` has options for the claim.
     fn with(claim: &str) -> World {
         let cli = Cli::with_team();
         let (repo, free) = (cli.outside().join("repo"), cli.outside().join("free"));
@@ -74,7 +74,7 @@ impl World {
         Ran::of(&mut self.shell("", script))
     }
 
-    /// Returns the checksums of the files that must not change.
+    /// Returns checksums of the files that must not change.
     fn closed(&self) -> String {
         let mut find = Command::new("find");
         find.args(["repo/docs", "repo/src/b", "home"])
@@ -242,7 +242,7 @@ fn the_command_ends_as_it_would_and_keeps_its_streams() {
     assert!(ran.stderr.contains("qa holds no path"), "{ran:?}");
 }
 
-/// A command that has reported that it runs.
+/// A command that has reported that it is running.
 struct Running {
     child: Child,
     began: Instant,
@@ -276,7 +276,7 @@ impl Running {
 #[test]
 fn signals_reach_the_command() {
     let Some(world) = World::new() else { return };
-    // Signals that the test's parent may ignore are left out: a shell cannot trap a signal ignored on entry.
+    // A shell cannot trap signals that it ignores at its start, so leave out signals that the test's parent may ignore.
     for signal in ["TERM", "USR1", "USR2"] {
         let script =
             format!("trap 'exit 9' {signal}; echo ready; for n in $(seq 300); do sleep 0.1; done");
@@ -286,7 +286,7 @@ fn signals_reach_the_command() {
     }
 }
 
-/// Returns whether the process whose id is in this file runs.
+/// Returns true if the process runs whose id is in the file.
 fn runs(file: &Path) -> bool {
     let pid = fs::read_to_string(file).unwrap();
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
@@ -335,12 +335,12 @@ fn a_lease_that_is_renewed_does_not_end_the_command() {
     assert_eq!(running.end().0.code, Some(3));
 }
 
-/// A script that starts two writers, the first in a session of its own, and then prints `ready`.
+/// Script that starts two writers and then prints `ready`. The first writer is in its own session.
 const WRITERS: &str = "for way in 'setsid sh -c' 'sh -c'; do \
     $way '( ( while :; do date +%N > src/io/$$; sleep 0.01; done ) & ) & ' & done; \
     until [ $(ls src/io | wc -l) -ge 4 ]; do :; done; echo ready; ";
 
-/// Returns whether a file of the lease still changes.
+/// Returns true if a leased file still changes.
 fn is_written(world: &World) -> bool {
     let read = || -> Vec<_> {
         let files = fs::read_dir(world.repo.join("src/io")).unwrap();
@@ -390,7 +390,7 @@ fn nothing_writes_once_the_supervisor_or_its_stage_is_killed() {
 fn the_command_cannot_signal_its_supervisor() {
     let Some(world) = World::new() else { return };
     for (epoch, signal) in (1..).zip(["KILL", "STOP", "TERM"]) {
-        // The supervisor is the parent of the shell's parent.
+        // The supervisor is the grandparent of the shell.
         let script = format!(
             "read -r _ _ _ supervisor _ < /proc/$PPID/stat; echo ready; kill -{signal} $PPID && echo parent; \
              kill -{signal} $supervisor && echo supervisor; sleep 300"
@@ -418,7 +418,7 @@ fn what_the_command_left_running_ends_with_it() {
     assert!(!is_written(&world));
 }
 
-/// The kernel takes at most sixteen nested rule sets.
+/// The kernel allows at most sixteen nested rule sets.
 #[test]
 fn a_kernel_that_takes_no_more_rules_ends_it_in_78() {
     let Some(world) = World::new() else { return };

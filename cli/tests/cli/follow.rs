@@ -1,4 +1,4 @@
-//! `--follow`, waiting and reads of the past, with real processes.
+//! `--follow`, waits and reads of the past, with real processes.
 
 use crate::answers::{Event, Ready, Status, Tasks, Wait};
 use crate::prelude::*;
@@ -6,10 +6,10 @@ use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-/// A limit for waits. Only a failing test reaches it.
+/// Time limit for waits. It is long, because only a failing test reaches it.
 const LONG: Duration = Duration::from_secs(30);
 
-/// A process whose lines are read as they arrive.
+/// A process whose lines of output are read as they arrive.
 struct Following {
     child: Child,
     lines: Receiver<String>,
@@ -44,7 +44,7 @@ impl Following {
         (0..count).map(event).collect()
     }
 
-    /// Returns the number of times the process went to sleep.
+    /// Returns the number of times that the process went to sleep.
     fn naps(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status
@@ -93,7 +93,7 @@ fn a_follower_shows_what_other_processes_append_and_sleeps_between() {
         ));
         assert_eq!(tail.0.seqs(2), [3, 4]);
         assert_eq!(replay.0.seqs(3), [2, 3, 4]);
-        // The process follows after it has shown the recorded events.
+        // The process shows recorded events first, and then follows the log.
         people.0.line();
         cli.ok(SEND);
         cli.ok("append demo --kind ci_run_finished --actor ci");
@@ -101,7 +101,7 @@ fn a_follower_shows_what_other_processes_append_and_sleeps_between() {
         assert_eq!(tail.0.seqs(3), [5, 6, 7]);
         assert_eq!(replay.0.seqs(2), [5, 7]);
         assert!(people.0.line().contains("handoff to dev"));
-        // Lets the follower settle, then counts its wake-ups while no event arrives.
+        // Wait until the follower is idle. Then count its wake-ups while no event arrives.
         thread::sleep(Duration::from_millis(100));
         let before = tail.0.naps();
         thread::sleep(Duration::from_millis(500));
@@ -114,7 +114,7 @@ fn a_follower_shows_what_other_processes_append_and_sleeps_between() {
 fn many_writers_and_a_kill_lose_a_follower_nothing() {
     let cli = Cli::with_team();
     let tail = Killed(Following::start(&cli, "tail demo -f -n 0 --json"));
-    // Events appended before the process follows are not shown (`-n 0`): send until a line arrives.
+    // With `-n 0`, events before the start of the follower are not shown, so send until a line arrives.
     let first = loop {
         cli.ok(SEND);
         if let Ok(line) = tail.0.lines.recv_timeout(Duration::from_millis(500)) {
@@ -143,7 +143,7 @@ fn a_reader_that_leaves_ends_a_follower_quietly() {
     for line in ["tail demo -f", "replay demo --follow --json"] {
         let mut following = Following::start(&cli, line);
         following.line();
-        // The reading thread ends with the next line that it cannot pass on, which closes the pipe.
+        // The reading thread ends with the next line, because it cannot pass it on. This closes the pipe.
         following.lines = channel().1;
         let started = Instant::now();
         while following.child.try_wait().unwrap().is_none() {
@@ -245,8 +245,8 @@ fn a_team_is_shown_as_it_was() {
     shows!(cli.refused(2, "trace demo --trace-id t --at soon") => has "soon");
 }
 
-/// Measures the time from the end of the appending process to the follower's line. The limit is loose, because a
-/// machine may be busy; run the test alone to see the figure.
+/// Measures the time from the end of the appending process to the follower's line. The limit is loose, because the machine may
+/// be busy.
 #[test]
 #[ignore = "measures"]
 fn a_follower_wakes_soon() {

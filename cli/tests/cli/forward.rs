@@ -1,4 +1,4 @@
-//! The command line through the daemon: it gives identical bytes, exit codes and history with and without a daemon.
+//! Runs the command line with and without a daemon. Output, exit codes and history are equal byte for byte.
 
 mod faults;
 
@@ -13,11 +13,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// Every recording command, in successful and failing forms, in an order that gives each command something to do. The
-/// text after `<<` is standard input.
+/// Every recording command, in forms that succeed and forms that fail. The order gives each command something to do. The text
+/// after `<<` is standard input.
 const HISTORY: &str = include_str!("forward/history.txt");
 
-/// Creates a world with all files that the history names, and a copy of it.
+/// Creates a world with all files that the history names. Returns the world and a copy.
 fn worlds() -> (Cli, Cli) {
     let direct = Cli::with_team();
     direct.file("payload.json", r#"{"said":"in a file"}"#);
@@ -69,10 +69,10 @@ fn with_input(command: &mut Command, input: &str) -> Ran {
     Ran::from_output(child.wait_with_output().unwrap())
 }
 
-/// Returns a text without the parts that differ between worlds: paths, times, random bits, durations.
+/// Removes from a text the parts that differ between worlds: paths, times, random bits and durations.
 fn plain(cli: &Cli, text: &str) -> String {
     let text = text.replace(&cli.outside().display().to_string(), "WORLD");
-    // Long operations also report their speed.
+    // Long operations also print their speed.
     let text = match (text.find("events/s)"), text.find(" (")) {
         (Some(end), Some(begin)) if begin < end => {
             [&text[..begin], &text[end + "events/s)".len()..]].concat()
@@ -117,7 +117,7 @@ fn named(word: &str, is_duration: bool) -> String {
     {
         return "TIME".to_owned();
     }
-    // The random bits may follow a name.
+    // Random bits may follow a name.
     match word.len().checked_sub(36).map(|at| word.split_at(at)) {
         Some((name, bits)) if are_bits(bits) && !are_bits(name) => format!("{name}BITS"),
         _ if word.len() >= 12 && are_bits(word) => "BITS".to_owned(),
@@ -154,7 +154,7 @@ fn what_is_typed_says_and_does_the_same_through_the_daemon() {
         if at % 16 != 0 && !is_last {
             continue;
         }
-        // Both worlds recorded equal events, according to their exports.
+        // The exports show that both worlds recorded equal events.
         let (alone, through) = (direct.run("export demo"), served.run("export demo"));
         assert_eq!(
             plain(&direct, &alone.stdout),
@@ -184,7 +184,7 @@ fn every_operation_of_the_api_answers_the_same_through_the_daemon() {
     let served = direct.copy();
     let _daemon = Daemon::of(&served);
     let (mut of_direct, mut of_served) = (Given::default(), Given::default());
-    // The results of the last checks and the disk usage belong to the daemon: it verifies each log when it starts.
+    // Results of the last checks and disk usage are known only to the daemon, which verifies each log at its start.
     let own = [
         "verify-last",
         "verify-start",
@@ -245,7 +245,7 @@ fn files_are_those_of_the_callers_directory_and_of_its_process() {
             .current_dir(&below),
     );
     assert_eq!(relative.code, Some(0), "{relative:?}");
-    // A batch from a pipe on another file descriptor, as with `--batch <(command)`.
+    // Read a batch from a pipe on another file descriptor, as in `--batch <(command)`.
     let shell = format!(
         "echo '{{\"kind\":\"piped\"}}' | ( exec 3<&0; exec {} append demo --batch /dev/fd/3 < /dev/null )",
         env!("CARGO_BIN_EXE_teamlog")
@@ -446,7 +446,7 @@ fn tools_that_write_go_through_the_daemon() {
     let served = alone.copy();
     let _daemon = Daemon::of(&served);
     alone.ok("append demo --kind by_nobody");
-    // From here on the daemon has the lock.
+    // This makes the daemon take the lock.
     served.ok("append demo --kind by_the_daemon");
     let said = |world: &Cli| {
         let (mut client, _) = Client::initialized_with(

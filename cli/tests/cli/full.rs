@@ -1,9 +1,9 @@
-//! A read never needs to write: every command, operation, tool and endpoint that only reads answers on a full disk, on
-//! a read-only disk, and if no file may grow, also with a torn tail in the log. The readers are taken from the
-//! program's own tables, so that a new reader is tested here automatically.
+//! Reads never need to write. Every command, operation, tool and endpoint that only reads answers on a full disk, on a read-only
+//! disk, and if no file may grow, even with a torn tail in the log. The list of readers comes from the program's own tables, so a
+//! new reader is tested automatically.
 //!
-//! Real disks of a fixed size are mounted in a separate mount namespace. If that is not allowed, these tests print a
-//! note and pass; only the tests with a file size limit remain.
+//! Disks of a fixed size are mounted in a separate mount namespace. If this is not permitted, these tests print a note and pass,
+//! and only the tests with a file size limit run.
 
 mod served;
 
@@ -17,20 +17,20 @@ use serde_json::Map;
 use std::io::Write;
 use teamlog_team::api::OPERATIONS;
 
-/// File system of the teams.
+/// The file system of the teams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Medium {
-    /// A file system of 4 MiB, without a free block.
+    /// A file system of 4 MiB without free space.
     Full,
     /// A read-only file system.
     ReadOnly,
     /// Any file system, but no file may be written: `ulimit -f 0`.
     Limited,
-    /// A file system of 4 MiB, with free space.
+    /// A file system of 4 MiB with free space.
     Small,
 }
 
-/// Puts the teams on their own disk; the script then runs its arguments.
+/// Script that mounts a disk for the teams and then runs its arguments.
 const MOUNT: &str = "\
 mount -t tmpfs -o size=4m,mode=700 tmpfs \"$DISK\"
 cp -a \"$HOME/teams/.\" \"$DISK\"
@@ -38,7 +38,7 @@ mount --bind \"$DISK\" \"$HOME/teams\"
 ";
 
 impl Medium {
-    /// Returns a command that runs its appended arguments with the teams of a world on this medium.
+    /// Returns a command that runs its arguments with the teams of a world on this medium.
     fn on(self, cli: &Cli) -> Command {
         let script = match self {
             Medium::Limited => "ulimit -f 0\nexec \"$@\"".to_owned(),
@@ -74,12 +74,12 @@ impl Medium {
         command
     }
 
-    /// Runs the program with these arguments.
+    /// Runs teamlog with these arguments.
     fn run(self, cli: &Cli, words: &[&str]) -> Ran {
         Ran::of(self.on(cli).arg(env!("CARGO_BIN_EXE_teamlog")).args(words))
     }
 
-    /// Returns whether this machine can provide the medium.
+    /// Returns true if this machine supports the medium.
     fn is_there(self) -> bool {
         let cli = Cli::new();
         std::fs::create_dir(cli.dir().join("teams")).unwrap();
@@ -92,7 +92,7 @@ impl Medium {
     }
 }
 
-/// Appends an incomplete event, as a crash during a write leaves it.
+/// Appends an incomplete event, like a crash during a write.
 fn torn(cli: &Cli) {
     let mut segment = std::fs::OpenOptions::new()
         .append(true)
@@ -101,7 +101,7 @@ fn torn(cli: &Cli) {
     segment.write_all(b"{\"seq\":99,\"id\":\"torn").unwrap();
 }
 
-/// Appends an incomplete event, and removes the files that speed up commands: derived store, views and lock file.
+/// Appends an incomplete event, and removes the files that make commands faster: derived store, views and lock file.
 fn bare(cli: &Cli) {
     torn(cli);
     let team = cli.dir().join("teams/demo");
@@ -113,8 +113,8 @@ fn bare(cli: &Cli) {
     }
 }
 
-/// Runs every example of every command that only reads, and checks its exit code and notes. Returns the commands that
-/// noted the torn tail.
+/// Runs every documented example of every reading command, and checks exit code and notes. Returns the commands that printed a
+/// note about the torn tail.
 fn every_reading_command(medium: Medium, harm: fn(&Cli)) -> BTreeSet<String> {
     let cli = Cli::new();
     let first = prepared();
@@ -135,13 +135,12 @@ fn every_reading_command(medium: Medium, harm: fn(&Cli)) -> BTreeSet<String> {
         }
         let of_page = examples(&help(&cli, &page.command));
         for example in of_page.into_iter().filter(|one| !needs_more(one)) {
-            // Skips examples that only prepare or serve.
+            // Skip example lines that only prepare the command.
             if !example.contains(&format!("teamlog {}", page.command)) {
                 continue;
             }
             *runs += 1;
-            // Changes on a mounted disk vanish with it. Other changes remain, under a limit for instance an empty lock
-            // file, so these examples get a copy.
+            // Changes on a mounted disk vanish with the disk. Other examples may change files, so they get a copy of the world.
             let stays = medium == Medium::Limited || WRITING_ELSEWHERE.contains(&&*page.command);
             let own = stays.then(|| first.copy());
             let ran = run_example(medium, own.as_ref().unwrap_or(&first), &example);
@@ -166,8 +165,8 @@ fn every_reading_command(medium: Medium, harm: fn(&Cli)) -> BTreeSet<String> {
     std::mem::take(noting)
 }
 
-/// Runs an example in a shell. Following commands are stopped after a second; pipes and files that the example names
-/// are not limited.
+/// Runs an example in a shell. A command that follows the log is stopped after one second. Pipes and files that the example
+/// names have no size limit.
 fn run_example(medium: Medium, world: &Cli, example: &str) -> Ran {
     let bin = world.outside().join("bin");
     std::fs::create_dir_all(&bin).unwrap();
@@ -185,7 +184,7 @@ fn run_example(medium: Medium, world: &Cli, example: &str) -> Ran {
     );
     let written = bin.join("script");
     std::fs::write(&written, script).unwrap();
-    // Another process copies the script: a file that this process has open for writing cannot be executed.
+    // Another process copies the script, because a file that this process has open for writing cannot be executed.
     let mut install = Command::new("install");
     let installed = install
         .args(["-m", "755"])
@@ -194,7 +193,7 @@ fn run_example(medium: Medium, world: &Cli, example: &str) -> Ran {
         .status();
     assert!(installed.unwrap().success());
     let mut command = match medium {
-        // No mount is needed, so this medium works on every machine.
+        // This medium needs no mount, so every machine supports it.
         Medium::Limited => {
             let mut command = Command::new("sh");
             command
@@ -214,7 +213,7 @@ fn run_example(medium: Medium, world: &Cli, example: &str) -> Ran {
     Ran::of(command.env("PATH", path).args(["-e", "-c", example]))
 }
 
-/// Checks that the commands that need the log say how much of it they cannot see.
+/// Checks that the commands that need the log printed a note about the part that they cannot read.
 #[track_caller]
 fn say_what_they_do_not_see(noting: &BTreeSet<String>) {
     for command in [
@@ -268,7 +267,7 @@ fn every_reading_command_answers_where_no_file_may_grow() {
     );
 }
 
-/// Returns a sample value for a required field: by name if the field needs a specific value, else by type.
+/// Returns a sample value for a required field: by its name if it needs a certain value, else by its type.
 fn sample(name: &str, schema: &Value) -> Value {
     match name {
         "team_name" | "team" | "teamId" => json!("demo"),
@@ -293,7 +292,7 @@ fn sample(name: &str, schema: &Value) -> Value {
     }
 }
 
-/// Returns the fields that a schema requires, each with a sample.
+/// Returns a sample for each required field of a schema.
 fn filled(schema: &Value) -> Map<String, Value> {
     let required = schema["required"].as_array().into_iter().flatten();
     required
@@ -323,7 +322,7 @@ fn every_reading_operation(medium: Medium) {
     for operation in OPERATIONS.iter().filter(|operation| !operation.mutates()) {
         let mut input = filled(operation.input_schema().as_value());
         input.insert("team_name".to_owned(), json!("demo"));
-        // Limits the wait for an event that never comes.
+        // Limit the wait for an event that never comes.
         if operation.input_schema().as_value()["properties"]
             .get("timeout_ms")
             .is_some()
@@ -419,7 +418,7 @@ fn usage_and_rm_are_possible_on_a_full_disk() {
         let mut full = Medium::Full.on(&world);
         full.arg(env!("CARGO_BIN_EXE_teamlog"));
         let there = guard(full);
-        // Only `dev`, the holder of `src`, may write.
+        // Only `dev`, who holds `src`, may write.
         assert_eq!(
             usual.code,
             Some(if agent == "dev" { 0 } else { 2 }),
@@ -508,7 +507,7 @@ fn a_batch_that_fails_in_the_middle_says_what_is_recorded() {
     let error = &line["error"];
     assert_eq!(error["code"], "no_space", "{ran:?}");
     let appended = error["details"]["appended"].as_u64().unwrap();
-    // The bytes of the failed group are set aside; a note says so.
+    // The bytes of the failed group are moved aside, and a note says so.
     let replayed = cli.run("replay demo --json --kind seen");
     assert_eq!(replayed.code, Some(0), "{replayed:?}");
     let found = replayed.stdout.lines().count();

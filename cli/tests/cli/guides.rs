@@ -1,6 +1,5 @@
-//! Runs the commands of README, tour, lead's day and `SKILL.md` as printed, in order, each document in its own
-//! directory; each command must succeed. Also checks that every published package includes a README, keywords and
-//! licences.
+//! Runs the commands in README, the tour, the lead's day and `SKILL.md` as printed. The commands of each document run in order,
+//! in a separate directory, and must succeed. Also checks that each published package has a README, keywords and licences.
 
 use crate::prelude::*;
 
@@ -10,7 +9,7 @@ fn document(name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Returns the code blocks of a document that follow this mark.
+/// Returns the code blocks of a document that follow `mark`.
 fn blocks<'a>(document: &'a str, mark: &str) -> Vec<&'a str> {
     let opening = format!("<!-- {mark} -->\n```sh\n");
     let behind = document.split(&*opening).skip(1);
@@ -19,8 +18,8 @@ fn blocks<'a>(document: &'a str, mark: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// Runs the commands. Each must succeed and print only notes on standard error, and the answers must contain the claims
-/// of the surrounding text.
+/// Runs the commands. Each must succeed, and may print only notes to standard error. The answers must contain `claims` of the
+/// document's text.
 fn teaches(script: &str, claims: &[&str]) {
     let binary = Path::new(env!("CARGO_BIN_EXE_teamlog"));
     let home = tempfile::tempdir().unwrap();
@@ -47,7 +46,7 @@ fn teaches(script: &str, claims: &[&str]) {
             "{claim:?} is missing in:\n{said}{failed}"
         );
     }
-    // A read of the past names its point on standard error; other messages are not expected there.
+    // Allow the note that names the point of a read of the past.
     let beside: Vec<&str> = failed
         .lines()
         .filter(|line| !line.starts_with("note: as of event "))
@@ -92,7 +91,7 @@ fn the_tour_runs() {
 fn the_day_of_a_lead_runs() {
     let day = blocks(&document("docs/lead.md"), "lead").concat();
     assert!(day.lines().count() > 40, "{day}");
-    // Backups must not lie in the data root.
+    // Backups must not be in the data root.
     teaches(
         &("mkdir project\ncd project\n".to_owned() + &day),
         &[
@@ -107,13 +106,13 @@ fn the_day_of_a_lead_runs() {
     );
 }
 
-/// Two screens, and the table of further documents.
+/// Maximum length of README: two screens, and a table of further documents.
 const README_LINES_MAX: usize = 120;
 
-/// Every agent that works with a team reads the skill whole.
+/// Maximum length of the skill, because every agent of a team reads all of it.
 const SKILL_LINES_MAX: usize = 240;
 
-/// Commands that prepare the team for the skill's commands.
+/// Commands that prepare the team for the commands of the skill.
 const BEFORE_SKILL: &str = "\
 teamlog init demo --members lead,dev,qa
 teamlog task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix the login' --trace-id tr-1
@@ -128,7 +127,7 @@ fn every_command_of_the_skill_runs_as_it_is_printed() {
     assert!(skill.starts_with("---\nname: teamlog\ndescription: "));
     let blocks = blocks(&skill, "run");
     assert!(blocks.len() >= 10, "{blocks:?}");
-    // Only the block that names the agent is not run here, since its variable would end with its shell.
+    // The block that names the agent is not run, because its variable would end with its shell.
     assert_eq!(skill.matches("```sh\n").count(), blocks.len() + 1);
     teaches(
         &(BEFORE_SKILL.to_owned() + &blocks.concat()),

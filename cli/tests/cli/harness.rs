@@ -1,4 +1,4 @@
-//! Runs the built binary in its own world: empty environment, own home, own directory.
+//! Runs the built program in its own world: with an empty environment, its own home and its own directory.
 
 use crate::prelude::*;
 use crate::schemas;
@@ -9,12 +9,12 @@ use tempfile::TempDir;
 
 /// A world: a home and a data root for one test.
 pub struct Cli {
-    /// Directory with the home and the files that commands put next to it.
+    /// Parent directory of the home. Commands may put files beside the home.
     top: TempDir,
     home: PathBuf,
 }
 
-/// Exit code and output of a run.
+/// Exit code, standard output and standard error of a run.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,
@@ -22,10 +22,10 @@ pub struct Ran {
     pub stderr: String,
 }
 
-/// A file system in memory on Linux.
+/// A file system in memory.
 const MEMORY: &str = "/dev/shm";
 
-/// Returns whether a directory has room for copies and allows running programs.
+/// Returns true if a directory has space for copies and allows executing programs.
 fn has_room(dir: &Path) -> bool {
     rustix::fs::statvfs(dir).is_ok_and(|found| {
         let free = found.f_bavail * found.f_frsize;
@@ -46,8 +46,9 @@ impl Cli {
         Cli { top, home }
     }
 
-    /// Copies the world, into memory if there is room. Tests make hundreds of copies, and a disk is slow to place new
-    /// files after many removals.
+    /// Copies the world, to memory if there is space. Tests make hundreds of copies, and creating files on a disk is slow after
+    /// many
+    /// removals.
     pub fn copy(&self) -> Cli {
         let copy = match has_room(Path::new(MEMORY)) {
             true => Cli::within(Path::new(MEMORY)),
@@ -59,17 +60,17 @@ impl Cli {
             let status = cp.arg("-a").arg(from).arg(copy.top.path()).status();
             status.unwrap().success()
         };
-        // A daemon may rename a view file between the listing of its directory and the copy.
+        // The copy may fail, because a daemon can rename a view file between the listing of its directory and the copy.
         assert!((0..10).any(|_| copied()));
         copy
     }
 
-    /// Creates a world with a team `demo` of `lead`, `dev` and `qa`.
+    /// Creates a world with a team `demo` whose members are `lead`, `dev` and `qa`.
     pub fn with_team() -> Cli {
         Cli::with_team_of("jsonl")
     }
 
-    /// Creates a world with a team `demo` in this log format.
+    /// Creates a world with a team `demo` in a certain log format.
     pub fn with_team_of(format: &str) -> Cli {
         let cli = Cli::new();
         cli.ok(&format!(
@@ -78,24 +79,24 @@ impl Cli {
         cli
     }
 
-    /// Returns the home. It is also the working directory, and the data root of every run that names no other.
+    /// Returns the home directory. It is also the working directory and the default data root.
     pub fn dir(&self) -> &Path {
         &self.home
     }
 
-    /// Returns the parent of the home, for files that must lie outside the data root.
+    /// Returns the parent of the home directory, for files that must be outside of the data root.
     pub fn outside(&self) -> &Path {
         self.top.path()
     }
 
-    /// Writes a file in the home and returns its path.
+    /// Writes a file in the home directory. Returns its path.
     pub fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.dir().join(name);
         std::fs::write(&path, text).unwrap();
         path
     }
 
-    /// Ticks until `demo` has this number of dead letters; the deliveries need a short ack timeout.
+    /// Ticks until `demo` has `count` dead letters. Their ack timeout must be short.
     pub fn until_dead_letters(&self, count: usize) {
         until("the deliveries are dead letters", || {
             self.ok("tick demo");
@@ -104,7 +105,7 @@ impl Cli {
         });
     }
 
-    /// Returns the last segment of a team.
+    /// Returns the path of a team's last segment.
     pub fn segment(&self, team: &str) -> PathBuf {
         let events = self.dir().join("teams").join(team).join("events");
         let mut segments: Vec<PathBuf> = std::fs::read_dir(events)
@@ -115,7 +116,7 @@ impl Cli {
         segments.pop().unwrap()
     }
 
-    /// Returns the command without starting it. Words are split as in a shell, including single quotes.
+    /// Returns a command without starting it. Words are split like in a shell, including single quotes.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_teamlog"));
         command
@@ -128,12 +129,12 @@ impl Cli {
         command
     }
 
-    /// Runs a command to its end.
+    /// Runs a command until it ends.
     pub fn run(&self, line: &str) -> Ran {
         Ran::of(&mut self.command(line))
     }
 
-    /// Runs a command to its end with this text on standard input.
+    /// Runs a command with `input` on standard input.
     pub fn run_with_input(&self, line: &str, input: &str) -> Ran {
         let mut child = self
             .command(line)
@@ -142,12 +143,12 @@ impl Cli {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // A process that refuses early may leave its input unread.
+        // Ignore errors, because a process that ends early does not read its input.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         Ran::from_output(child.wait_with_output().unwrap())
     }
 
-    /// Runs a command, checks exit code 0 and silence on standard error, and returns standard output. JSON output is
+    /// Runs a command. Checks that the exit code is 0 and that standard error is empty. Returns standard output. JSON output is
     /// checked against its schema.
     #[track_caller]
     pub fn ok(&self, line: &str) -> String {
@@ -159,7 +160,7 @@ impl Cli {
         out
     }
 
-    /// Like [`Cli::ok`], without the check against a schema.
+    /// Runs a command like [`Cli::ok`], but does not check JSON output against a schema.
     #[track_caller]
     pub fn ok_of_any_shape(&self, line: &str) -> String {
         let ran = self.run(line);
@@ -167,13 +168,13 @@ impl Cli {
         ran.stdout
     }
 
-    /// Like [`Cli::ok`] with `--json`, and parses the one line of output as `T`.
+    /// Runs a command with `--json` like [`Cli::ok`]. Parses the line of output as `T`.
     #[track_caller]
     pub fn json<T: DeserializeOwned>(&self, line: &str) -> T {
         parse(&self.ok(&format!("{line} --json")))
     }
 
-    /// Runs a command, checks its exit code and error line, and returns standard error.
+    /// Runs a command. Checks its exit code and its error line. Returns standard error.
     #[track_caller]
     pub fn refused(&self, code: i32, line: &str) -> String {
         let ran = self.run(line);
@@ -186,7 +187,7 @@ impl Cli {
         ran.stderr
     }
 
-    /// Runs a command with `--json`, checks its exit code and returns the error object.
+    /// Runs a command with `--json`. Checks its exit code. Returns the error object.
     #[track_caller]
     pub fn refused_json(&self, code: i32, line: &str) -> ErrorBody {
         let ran = self.run(&format!("{line} --json"));
@@ -202,12 +203,11 @@ impl Cli {
 }
 
 impl Ran {
-    /// Runs a command to its end.
     pub fn of(command: &mut Command) -> Ran {
         Ran::from_output(command.output().unwrap())
     }
 
-    /// Converts the output of a process.
+    /// Converts the output of a process. It must be UTF-8.
     pub fn from_output(output: std::process::Output) -> Ran {
         Ran {
             code: output.status.code(),
@@ -223,7 +223,7 @@ struct ErrorLine {
     error: ErrorBody,
 }
 
-/// Error object of a command with `--json`.
+/// The error object of a command with `--json`.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorBody {
@@ -235,7 +235,7 @@ pub struct ErrorBody {
     pub details: serde_json::Map<String, serde_json::Value>,
 }
 
-/// Parses one line of compact JSON as `T`.
+/// Parses a line of compact JSON as `T`.
 #[track_caller]
 pub fn parse<T: DeserializeOwned>(line: &str) -> T {
     let text = line
@@ -245,7 +245,7 @@ pub fn parse<T: DeserializeOwned>(line: &str) -> T {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Parses each line of compact JSON as `T`.
+/// Parses every line of compact JSON as `T`.
 #[track_caller]
 pub fn parse_lines<T: DeserializeOwned>(text: &str) -> Vec<T> {
     text.lines()
@@ -253,7 +253,7 @@ pub fn parse_lines<T: DeserializeOwned>(text: &str) -> Vec<T> {
         .collect()
 }
 
-/// Returns whether a process watches files, as commands do that wait for events.
+/// Returns true if a process watches files. Commands that wait for events do so.
 pub fn watches_files(pid: u32) -> bool {
     let files = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
     let links = files.filter_map(|file| std::fs::read_link(file.unwrap().path()).ok());

@@ -1,29 +1,29 @@
-//! Every hint is safe for its agent. An agent that is neither the operator nor the leader and holds nothing follows
-//! each hint. A hint leads neither to a usage error nor to the original error again, and never acts as another agent.
+//! Every hint is safe for the agent that gets it. An agent that holds nothing and is neither the operator nor the leader follows
+//! each hint. A hint leads neither to a usage error nor to the original error, and never acts as another agent.
 
 use crate::daemon::Daemon;
 use crate::next_steps::{commands, run_as};
 use crate::prelude::*;
 
-/// A failure of an agent's command.
+/// A command of an agent that fails.
 struct Failure {
     code: &'static str,
-    /// Commands of the operator.
+    /// Commands that the operator runs before.
     before: &'static [&'static str],
-    /// Further changes of the world.
+    /// Further changes of the world before the agent's command.
     prepare: fn(&Cli),
     /// The agent's command.
     typed: &'static str,
 }
 
-/// The agent that acts. It is a member of the team and holds nothing.
+/// The agent that runs the commands. It is a member of the team and holds nothing.
 const AGENT: &str = "qa";
 const MADE: &str = "task create demo --task-id T-1 --subject 'Fix it'";
 const CLAIMED: &str = "task claim demo T-1 --worker dev";
 const MAIL: &str = "send demo --from lead --to dev --type handoff --message-id m-1 --require-ack";
 const CLOSED: &str = "api cleanup --input '{\"team_name\":\"demo\"}'";
 
-/// Commands that a hint may name only to an operator or the leader.
+/// Commands that a hint may name only to the operator or the leader.
 const RESERVED: &[&str] = &[
     "init ",
     "purge ",
@@ -36,10 +36,10 @@ const RESERVED: &[&str] = &[
     "cleanup",
 ];
 
-/// Codes whose hint is for the operator alone.
+/// Error codes whose hint is only for the operator.
 const OPERATORS: &[&str] = &["token_not_found"];
 
-/// Codes that need a daemon, a journal's server, a dead letter, a failing disk or another version of the program.
+/// Error codes that need a daemon, a journal's server, a dead letter, a failing disk or another version of the program.
 const ELSEWHERE: &[&str] = &[
     "adoption_unfinished",
     "already_acked",
@@ -227,7 +227,7 @@ const FAILURES: &[Failure] = &[
     ),
 ];
 
-/// Lets the lease of a claim end.
+/// Waits until the lease of a claim has ended.
 fn let_lease_end(cli: &Cli) {
     cli.ok("task claim demo T-1 --worker dev --lease-ms 1000");
     until("the lease has ended", || {
@@ -236,7 +236,7 @@ fn let_lease_end(cli: &Cli) {
     });
 }
 
-/// Flips a bit within the log's first segment.
+/// Flips a bit in the log's first segment.
 fn damage(cli: &Cli) {
     let segment = cli.segment("demo");
     let mut bytes = std::fs::read(&segment).unwrap();
@@ -245,7 +245,7 @@ fn damage(cli: &Cli) {
     let _ = std::fs::remove_dir_all(cli.dir().join("teams/demo/derived"));
 }
 
-/// Adds a task, then puts the log back to its state before the task.
+/// Adds a task, then restores the log to its state before the task.
 fn roll_back(cli: &Cli) {
     let old = cli.copy();
     cli.ok("task create demo --subject more");
@@ -261,7 +261,7 @@ fn roll_back(cli: &Cli) {
     }
 }
 
-/// Returns the agents that a command line names as actors.
+/// Returns the agents that a command line names as acting agents.
 fn named_agents(command: &str) -> Vec<&str> {
     let words: Vec<&str> = command.split(' ').collect();
     let options = ["--agent", "--worker", "--from", "--actor"];
@@ -272,14 +272,14 @@ fn named_agents(command: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns the code of an error in JSON.
+/// Returns the code of a JSON error.
 fn code_of(stderr: &str) -> Option<String> {
     let line = stderr.lines().last()?;
     let error: Value = serde_json::from_str(line).ok()?;
     error["error"]["code"].as_str().map(str::to_owned)
 }
 
-/// Returns the faults of a hint, as seen by an agent.
+/// Returns the faults of a hint for an agent.
 fn faults(world: &Cli, failure: &Failure, hint: &str) -> Vec<String> {
     let mut found = BTreeSet::new();
     commands(hint, &mut found);
@@ -300,7 +300,7 @@ fn faults(world: &Cli, failure: &Failure, hint: &str) -> Vec<String> {
                 fault(format!("{AGENT} may not {reserved}"));
             }
         }
-        // A closing sentence may speak of a state that lasts.
+        // The last sentence may mention the state after the command.
         let copy = world.copy();
         let ran = run_as(&copy, command, Some(AGENT));
         let again = run_as(&copy, &format!("{command} --json"), Some(AGENT));
@@ -356,7 +356,7 @@ fn an_agent_may_follow_every_hint() {
         wrong.extend(faults(&world, failure, &hint.replace("hint: ", "")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // The table lists every code that has a hint.
+    // The table must have every code that has a hint.
     let source = include_str!("../../src/hint/reported.rs");
     for code in codes(source) {
         let is_listed = seen.contains(&*code) || ELSEWHERE.contains(&&*code);
@@ -364,7 +364,7 @@ fn an_agent_may_follow_every_hint() {
     }
 }
 
-/// Returns the codes that the arms of a source file match.
+/// Returns the error codes that the match arms of a source file name.
 fn codes(source: &str) -> BTreeSet<String> {
     let arms = source
         .lines()
@@ -405,7 +405,7 @@ fn no_hint_makes_a_team_where_init_would_refuse_or_a_root_may_lie_elsewhere() {
         assert!(!said.contains("init"), "{line}: {said}");
     }
     shows!(cli.refused(1, "status demo") => has "holds other files than logs");
-    // `TEAMLOG_AGENT` means that a team exists elsewhere, so the hint must not say `init`.
+    // With `TEAMLOG_AGENT`, a team exists elsewhere, so the hint must not name `init`.
     let cli = Cli::new();
     let ran = Ran::of(cli.command("status demo").env("TEAMLOG_AGENT", "dev"));
     assert!(!ran.stderr.contains("init"), "{ran:?}");
@@ -419,7 +419,7 @@ fn a_team_that_was_moved_under_its_daemon_is_told_apart_from_a_busy_one() {
     let teams = cli.dir().join("teams");
     std::fs::rename(teams.join("demo"), teams.join("moved")).unwrap();
     let ran = cli.run("--lock-timeout 0 send moved --from lead --to dev --type handoff");
-    // The daemon may have found the team under its new name by now.
+    // The daemon may have found the team under its new name already.
     if ran.code == Some(0) {
         return;
     }

@@ -1,5 +1,5 @@
-//! A team on several hosts, as processes: the journal settings, and three data roots that write one log through
-//! PostgreSQL. Tests that need a server run only if `TEAMLOG_POSTGRES` names PostgreSQL's programs.
+//! A team on several hosts, as processes: the settings of journals, and three data roots that write one log through
+//! PostgreSQL. Tests that need a server run only if `TEAMLOG_POSTGRES` names the programs of PostgreSQL.
 
 mod steps;
 
@@ -15,7 +15,7 @@ use steps::{
 };
 use teamlog_team::engine::{Identity, JournalIdentity};
 
-/// Writes the journal settings of a world.
+/// Writes the settings of journals for a world.
 pub fn known(cli: &Cli, text: &str) -> PathBuf {
     let dir = cli.dir().join(".config/teamlog");
     std::fs::create_dir_all(&dir).unwrap();
@@ -25,7 +25,7 @@ pub fn known(cli: &Cli, text: &str) -> PathBuf {
     file
 }
 
-/// Settings for a journal on a port without a listener.
+/// Settings for a journal on a port on which nothing listens.
 const NOBODY: &str = "[journals.main]\nurl = \"postgres://ada@127.0.0.1:1/teamlog\"\n";
 
 #[test]
@@ -169,7 +169,7 @@ fn journal(cluster: &Cluster) -> String {
     format!("[journals.main]\nurl = \"{url}\"\n")
 }
 
-/// Creates three hosts that know the journal.
+/// Creates three hosts that have the journal in their settings.
 fn three(cluster: &Cluster) -> [Cli; 3] {
     std::array::from_fn(|number| {
         let cli = Cli::new();
@@ -206,7 +206,7 @@ fn copy_all(from: &Path, to: &Path) {
     }
 }
 
-/// Finds a segment of the log below a directory.
+/// Returns a segment of the log below a directory.
 fn first_segment(dir: &Path) -> PathBuf {
     let mut dirs = vec![dir.to_owned()];
     while let Some(dir) = dirs.pop() {
@@ -222,7 +222,7 @@ fn first_segment(dir: &Path) -> PathBuf {
     panic!("no segment");
 }
 
-/// Syncs all hosts with the journal, and compares them.
+/// Syncs all hosts with the journal, and checks that their logs are equal.
 pub fn check_equal(hosts: &[Cli]) {
     let state = |cli: &Cli| {
         cli.ok("join demo --journal main");
@@ -300,7 +300,7 @@ fn a_managed_journal_counts_no_copies_and_says_what_is_not_verified() {
         (&made["durability"], &made["min_copies"]),
         (&Value::from("external"), &Value::from(1))
     );
-    // A role that may execute neither of these two functions.
+    // Creates a role that may not execute these two functions.
     cluster.sql_in(
         0,
         "journal",
@@ -327,7 +327,7 @@ fn a_managed_journal_counts_no_copies_and_says_what_is_not_verified() {
     hosts[1].ok("join demo --journal main");
     hosts[1].ok("append demo --kind told");
     assert!(first.ok("head demo --fresh --json").contains("\"seq\":2"));
-    // Without the setting the refused functions are a permanent fault.
+    // Without the setting, the refused functions are a permanent fault.
     known(&hosts[1], &as_app(&plain));
     let refused = hosts[1].refused_json(78, "append demo --kind told");
     assert_eq!(refused.code, "journal_denied");
@@ -383,7 +383,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     assert_eq!(joined["joined"], true);
     check_equal(&hosts);
 
-    // A trim needs a backup with the removed events, and two hosts that noted them in a deep check.
+    // A trim needs a backup with the removed events, and two hosts that confirmed these events in a deep check.
     let trim = format!(
         "journal trim demo --before 4 --backup {}",
         backups.display()
@@ -392,7 +392,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     for host in &hosts[..2] {
         host.ok("doctor check demo --deep");
     }
-    // Truncates a file of the backup; the manifest does not show that.
+    // Truncate a file of the backup. The manifest does not show this.
     let damaged = first.dir().join("../damaged");
     copy_all(&backups, &damaged);
     let segment = first_segment(&damaged);
@@ -413,7 +413,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     empty.ok(&from);
     check_equal(&hosts);
 
-    // Deletes the last groups from the journal, as a careless failover does.
+    // Delete the last groups from the journal, as a careless failover does.
     second.ok("append demo --kind lost_1");
     second.ok("append demo --kind lost_2");
     let lost = "delete from teamlog_group where first_seq >= \
@@ -447,7 +447,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
         third.refused_json(1, "join demo --journal main").code,
         "journal_left"
     );
-    // The team comes back with the events that were recorded meanwhile.
+    // The team returns with the events that were recorded in the meantime.
     assert_eq!(
         first.json::<Value>("journal adopt demo --journal main")["changed"],
         true
@@ -457,7 +457,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     assert!(second.ok("replay demo").contains("alone_again"));
 }
 
-/// Checks that changed and removed groups in the journal are found and restored from a host.
+/// Checks that changed and removed groups of the journal are found, and are restored from a host.
 fn the_journal_is_mended_from_a_host(cluster: &Cluster, host: &Cli) {
     let sound: Value = host.json("journal check demo --deep");
     assert_eq!(sound["deep"]["damaged"].as_array().unwrap().len(), 0);

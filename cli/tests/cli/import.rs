@@ -1,4 +1,4 @@
-//! `import --messages`: sorted, counted, strict, restamped.
+//! `import --messages`: sorting, counting, `--strict` and `--restamp`.
 
 use crate::answers::{Event, Import, Read, Sent, Status, TaskShow};
 use crate::harness::{Cli, Ran, parse, parse_lines};

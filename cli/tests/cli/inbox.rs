@@ -168,7 +168,7 @@ fn bad_envelopes_name_field_value_and_rule() {
             ["from", "traversal", "a..b"],
         ),
     ] {
-        // Options that take one of a few words are refused by the command line itself.
+        // The command line itself refuses an invalid value of an option with a fixed set of words.
         let exit = match line.contains("urgent") || line.contains("gossip") {
             true => 2,
             false => 1,

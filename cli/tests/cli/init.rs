@@ -1,4 +1,4 @@
-//! `init`, members, open and closed teams, and where data lies.
+//! `init`: members, open and closed teams, and the location of data.
 
 use crate::answers::{Init, Sent, Status};
 use crate::harness::{Cli, Ran, parse};
@@ -197,7 +197,7 @@ fn a_data_root_that_is_not_there_is_refused_with_the_command_that_makes_it() {
     cli.ok("--data-root 'no where' init demo");
     cli.ok("--data-root 'no where' status demo");
     let error = cli.refused_json(1, "--data-root 'no where' status other");
-    // The root has another team, so this one is to be found elsewhere, or mistyped.
+    // The root has another team, so the name is wrong or the team is in another root.
     let list = "list the teams with: teamlog --data-root 'no where' teams";
     assert_eq!(error.hint.as_deref(), Some(list));
     assert!(

@@ -1,4 +1,4 @@
-//! Input in odd forms, and output that readers of lines, trace viewers and terminals take as it is.
+//! Unusual forms of input, and output that line readers, trace viewers and terminals can use unchanged.
 
 use crate::prelude::*;
 
@@ -95,7 +95,7 @@ fn an_integer_beyond_64_bits_is_refused_instead_of_rounded() {
     ] {
         cli.ok(&format!("{send} --payload-json '{{\"n\":{number}}}'"));
     }
-    // Messages and appends are recorded as they were written.
+    // Messages and appended events keep numbers as they were written.
     cli.ok(&format!("{send} --payload-json '{{\"n\":{big}}}'"));
     shows!(cli.ok("read demo --agent dev --json") => has &format!("{{\"n\":{big}}}"));
     cli.ok(&format!("append demo --kind note --data '{{\"n\":{big}}}'"));

@@ -1,4 +1,4 @@
-//! `verify`, `head`, `rehydrate`, damage and torn tails.
+//! `verify`, `head` and `rehydrate`, with damage and torn tails.
 
 use crate::answers::{Head, Rehydrate, Sent, Status, Verify};
 use crate::harness::{Cli, parse};

@@ -1,5 +1,5 @@
-//! Processes killed by SIGKILL in the middle of their work: the log holds each acknowledged event once, and every other
-//! write whole or not at all.
+//! Kills processes with SIGKILL during their work. The log has each acknowledged event once, and every other write either
+//! completely or not at all.
 
 use crate::answers::{Event, Rehydrate, Status, Verify};
 use crate::prelude::*;
@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 const WRITERS: usize = 4;
-/// Lines of a batch, and of one of its groups.
+/// Number of lines in a batch, and in each of its groups.
 const LINES: usize = 6;
 const GROUP: usize = 3;
-/// Minimum number of kills, and of acknowledged commands, per storm.
+/// Minimum number of kills and of acknowledged commands per storm.
 const ENOUGH: usize = 20;
-/// Extra time that a storm gets after its deadline to reach `ENOUGH`.
+/// Additional time after the deadline in which a storm can reach `ENOUGH`.
 const LONGEST_WAIT: Duration = Duration::from_secs(90);
 
 #[test]
@@ -31,10 +31,11 @@ fn a_storm_of_kills_loses_nothing_that_was_acknowledged() {
     }
 }
 
-/// Keys of acknowledged writes, by kind of event.
+/// Keys of acknowledged writes by kind of event.
 type Acked = BTreeMap<&'static str, BTreeSet<String>>;
 
-/// Checks the team after a storm: free lock, sound log, consecutive events, nothing acknowledged lost.
+/// Checks the team after a storm: the lock is free, the log is sound, events are consecutive, and no acknowledged write is
+/// missing.
 fn survey(cli: &Cli, acked: &Acked) {
     let ran = cli.run("send demo --from lead --to qa --type handoff --lock-timeout 2");
     assert_eq!(ran.code, Some(0), "the lock went with its holder: {ran:?}");
@@ -76,7 +77,7 @@ fn survey(cli: &Cli, acked: &Acked) {
     assert_eq!(live.state_digest, Some(rebuilt.state_digest));
 }
 
-/// Checks that each group is whole and its lines follow each other.
+/// Checks that each group is complete and that its lines are consecutive.
 fn assert_whole_groups(events: &[Event]) {
     let steps: Vec<(u64, &str)> = events
         .iter()
@@ -96,7 +97,7 @@ fn assert_whole_groups(events: &[Event]) {
     }
 }
 
-/// Checks that an event names every file in `quarantine`.
+/// Checks that each file in `quarantine` is named by an event.
 fn assert_quarantine_named(cli: &Cli, events: &[Event]) {
     let named: BTreeSet<&str> = events
         .iter()
@@ -114,20 +115,20 @@ fn assert_quarantine_named(cli: &Cli, events: &[Event]) {
     }
 }
 
-/// Writers that never pause, and a killer that kills all of them at once.
+/// Writers that write all the time, and a killer that kills all of them together.
 struct Storm<'a> {
     cli: &'a Cli,
     seed: u64,
     kills: usize,
     deadline: Instant,
-    /// The longest time between two kills, in microseconds: long enough for a few commands.
+    /// Maximum time between two kills in microseconds. It allows a few commands.
     pace: u64,
     acknowledged: AtomicUsize,
     over: AtomicBool,
     at_work: [Mutex<Option<Child>>; WRITERS],
 }
 
-/// The end of one process.
+/// End of a process.
 enum End {
     Acknowledged,
     Killed,
@@ -158,7 +159,7 @@ impl Storm<'_> {
                 .collect();
             let killer = scope.spawn(|| self.kill());
             let killed = killer.join();
-            // Stops the writers even if the killer failed.
+            // Stop the writers even if the killer failed.
             self.over.store(true, Ordering::Relaxed);
             killed.unwrap();
             let (mut kills, mut all) = (0, Acked::new());
@@ -194,7 +195,7 @@ impl Storm<'_> {
                 End::Acknowledged => drop(acked.insert(name)),
                 End::Killed => {
                     killed += 1;
-                    // Only a message can be repeated under its id; the other writers continue with the next name.
+                    // Only a message can be repeated with its id. The other writers use a new name.
                     if kind == "message_sent" {
                         continue;
                     }
@@ -213,7 +214,7 @@ impl Storm<'_> {
         format!("append demo --batch {file} --batch-size {GROUP}")
     }
 
-    /// Runs one process until it succeeds or is killed. Any other end is a failure.
+    /// Runs a process until it succeeds or is killed. Any other end fails the test.
     fn run(&self, writer: usize, line: &str) -> End {
         let child = self
             .cli
@@ -242,13 +243,12 @@ impl Storm<'_> {
         }
     }
 
-    /// Kills all processes repeatedly: at a random time, right after the log has grown, or right after its head has
-    /// changed.
+    /// Kills all processes repeatedly: at a random time, directly after the log grew, or directly after its head changed.
     fn kill(&self) {
         let mut random = self.seed;
         let mut kills = 0;
         let mut moment = 0;
-        // On a busy machine the storm continues past its deadline until enough has happened.
+        // On a busy machine, the storm continues after its deadline until there are enough kills and writes.
         let enough = |kills: usize| {
             let few = kills < ENOUGH || self.acknowledged.load(Ordering::Relaxed) < ENOUGH;
             !few || Instant::now() >= self.deadline + LONGEST_WAIT
@@ -260,7 +260,7 @@ impl Storm<'_> {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            // Long enough for some commands to end before the kill.
+            // This allows some commands to end before the kill.
             std::thread::sleep(Duration::from_micros(random % self.pace));
             match moment % 3 {
                 0 => {}

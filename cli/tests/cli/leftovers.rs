@@ -1,11 +1,11 @@
-//! Leftovers of killed commands: `doctor check` finds them, `doctor clean` removes them, and both leave alone a team
-//! that another process still builds.
+//! Files that killed commands leave. `doctor check` finds them and `doctor clean` removes them. Both ignore a team that another
+//! process is creating.
 
 use crate::prelude::*;
 use std::fs;
 
-/// Returns the command under strace, which applies `inject` to its system calls. `None` if strace is missing or may not
-/// trace.
+/// Returns the command under strace, which applies `inject` to its system calls. Returns `None` if strace is missing or not
+/// permitted.
 fn traced(cli: &Cli, inject: &str, line: &str) -> Option<Command> {
     let can = Command::new("strace")
         .args(["-f", "-o", "/dev/null", "true"])
@@ -26,7 +26,7 @@ fn traced(cli: &Cli, inject: &str, line: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Returns the hidden names in `teams`, which belong to no team.
+/// Returns the hidden names in `teams`. They are not teams.
 fn staging(cli: &Cli) -> Vec<String> {
     let names = fs::read_dir(cli.dir().join("teams")).unwrap();
     let mut names: Vec<String> = names
@@ -37,7 +37,7 @@ fn staging(cli: &Cli) -> Vec<String> {
     names
 }
 
-/// Returns the check `leftovers` of an unaffected team.
+/// Returns the result of the check `leftovers`, which any team reports.
 fn leftovers(cli: &Cli) -> Value {
     let answer: Value = cli.json("doctor check other");
     let checks = answer["checks"].as_array().unwrap();
@@ -45,8 +45,8 @@ fn leftovers(cli: &Cli) -> Value {
     check.unwrap().clone()
 }
 
-/// Kills the command at later and later calls of `call`, each time on a copy, until the command succeeds. Returns how
-/// often it left something.
+/// Kills the command at its first call of `call`, then at its second, and so on, each time on a copy, until the command
+/// succeeds. Returns how many kills left files.
 fn killed_at_every(call: &str, world: &Cli, line: &str) -> usize {
     let mut left = 0;
     for when in [1, 2, 3, 4, 6, 9, 14, 21, 32, 50, 80, 130] {
@@ -88,7 +88,7 @@ fn killed_at_every(call: &str, world: &Cli, line: &str) -> usize {
         assert_eq!(staging(&cli), Vec::<String>::new(), "{what}");
         assert_eq!(leftovers(&cli)["status"], "healthy", "{what}");
         shows!(cli.ok("doctor clean --yes") => has "left nothing");
-        // The team exists whole or not at all, and running the command again completes it or finds it complete.
+        // The team exists completely or not at all. Running the command again completes it or finds it complete.
         let again = cli.run(line);
         assert!(
             [Some(0), Some(1)].contains(&again.code),
@@ -139,7 +139,7 @@ fn what_a_killed_import_or_init_left_is_found_and_removed() {
 #[test]
 fn what_somebody_still_builds_is_left_alone() {
     let cli = world();
-    // Slows down the last sync before the team gets its name.
+    // Delay the last sync before the team gets its name.
     let slow = "inject=fsync:delay_enter=1500000:when=1..2";
     let Some(mut command) = traced(&cli, slow, "init new --members a") else {
         return;
@@ -168,8 +168,9 @@ fn a_place_where_two_handles_get_one_lock_is_refused_and_nothing_is_left() {
     let cli = world();
     for (allowed, code) in [("", 78), (" --allow-network-fs", 0)] {
         let line = format!("init new --members a{allowed}");
-        // The first `flock` call takes the lock. The second one tries it through another handle and must fail; strace
-        // fakes its success.
+        // The first `flock` call takes the lock. The second call tries the lock through another handle and must fail, but strace
+        // makes
+        // it succeed.
         let Some(mut command) = traced(&cli, "inject=flock:retval=0:when=2", &line) else {
             return;
         };

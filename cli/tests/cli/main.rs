@@ -1,4 +1,4 @@
-//! The command line as a process: arguments, files and environment in; output and exit code out.
+//! Tests of the command line as a process: arguments, files and environment are the input; output and exit code are the result.
 
 #![allow(
     clippy::unwrap_used,

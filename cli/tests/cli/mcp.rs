@@ -1,4 +1,4 @@
-//! Real sessions of the Model Context Protocol, over the standard streams of a process.
+//! Sessions of the Model Context Protocol over the standard streams of a process.
 
 mod client;
 
@@ -61,7 +61,7 @@ fn a_client_initializes_lists_and_calls() {
         std::fs::read(cli.dir().join("teams/demo/head")).unwrap(),
         before
     );
-    // The server sees events that another process records meanwhile.
+    // The server sees events that another process records.
     cli.ok("send demo --from lead --to dev --type handoff");
     assert_eq!(
         client.json("events", json!({"team": "demo", "since": 2}))["count"],
@@ -234,7 +234,7 @@ fn states_of_modes_are_read_and_written_by_tools() {
         json!({"mode": "forge", "all_sessions": true}),
     );
     has!(cleared, {"removed": 1, "mode": "forge"});
-    // Another process sees the server's writes.
+    // Another process sees the state that the server wrote.
     shows!(cli.ok("mode list demo --session s-1 --active") => is "no modes\n");
     client.end();
 }
@@ -275,7 +275,7 @@ fn tools_of_states_act_in_the_session_of_the_server() {
         assert_eq!(client.json("state_list_active", json!({})), active);
         let statuses = client.json("state_get_status", json!({}));
         assert_eq!(statuses["statuses"]["forge"]["active"], true);
-        // The call's `session_id` has precedence over the environment.
+        // `session_id` takes precedence over the environment.
         client.json(
             "state_write",
             json!({"mode": "ultrawork", "active": true, "session_id": "other"}),
@@ -284,7 +284,7 @@ fn tools_of_states_act_in_the_session_of_the_server() {
             cli.json::<Value>("mode show demo ultrawork --session other")["mode"]["active"],
             true
         );
-        // A reported outcome ends the mode.
+        // Reporting an outcome ends the mode.
         client.json(
             "state_write",
             json!({"mode": "forge", "lifecycle_outcome": "finished"}),
@@ -351,7 +351,7 @@ fn the_call_that_a_hook_advises_goes_on_with_what_it_started() {
         let (arguments, _) = rest.split_once('`').unwrap();
         let mut arguments: Value = serde_json::from_str(arguments).unwrap();
         arguments["current_phase"] = "complete".into();
-        // The written path is independent of the server's session.
+        // The written path does not depend on the server's session.
         for vars in [&[][..], &[("RCS_SESSION_ID", "s-2")]] {
             let (mut client, _) = Client::initialized_with(&cli, "mcp", vars);
             let wrote = client.json(tool, arguments.clone());
@@ -432,7 +432,7 @@ fn arguments_are_read_as_models_write_them() {
         has!(fault, {"code": "invalid_input", "field": field});
         shows!(fault["error"].as_str().unwrap() => has said);
     }
-    // An argument that resembles no field is ignored, and a note names it.
+    // An argument that is not similar to a field is ignored, and a note names it.
     let result = client.ask(
         "tools/call",
         json!({"name": "ready", "arguments": {"verbosity_level": 3}}),
@@ -449,7 +449,7 @@ fn arguments_are_read_as_models_write_them() {
 fn every_request_with_an_id_is_answered() {
     let cli = world();
     let mut client = Client::start(&cli, "mcp");
-    // Requests are answered even before `initialize`, and after lines that are no requests.
+    // Requests are answered before `initialize`, and after lines that are not requests.
     let early = client.raw(br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":NaN}}"#);
     has!(early, {"id": 1, "/error/code": -32700, "/error/data/offset": 60});
     client.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -479,7 +479,7 @@ fn every_request_with_an_id_is_answered() {
     ids.sort_by_key(Value::to_string);
     assert_eq!(ids, [json!(10), json!(11)]);
     assert_eq!(client.json("ready", json!({}))["total"], 1);
-    // The last line counts even without a line end.
+    // The last line is read even without a line end.
     let mut to = client.to.take().unwrap();
     to.write_all(br#"{"jsonrpc":"2.0","id":12,"method":"ping"}"#)
         .unwrap();

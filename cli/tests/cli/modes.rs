@@ -1,11 +1,11 @@
-//! Modes as processes: input, output, the scope and team of each command, and that the commands in a denial run.
+//! Modes as processes: input, output, and the scope and team of each command. Also runs the commands that a denial names.
 
 mod link;
 
 use crate::mcp::Client;
 use crate::prelude::*;
 
-/// The path of a link to the program.
+/// The path of a link to teamlog.
 struct Link(PathBuf);
 
 impl Link {
@@ -16,7 +16,7 @@ impl Link {
         Link(path)
     }
 
-    /// Runs a printed line in a shell that finds the link.
+    /// Runs a printed command line in a shell whose `PATH` has the link.
     fn run(&self, cli: &Cli, line: &str, set: &[(&str, &str)]) -> Ran {
         let path = format!("{}:/usr/bin:/bin", self.0.parent().unwrap().display());
         let mut command = std::process::Command::new("sh");
@@ -196,14 +196,14 @@ fn a_mode_keeps_where_it_became_active() {
         let thread = line.contains("th-1").then_some("th-1");
         assert_eq!(kept["owner_codex_thread_id"].as_str(), thread);
         if line.contains("k-1") {
-            // A request repeated from another pane is still the same request.
+            // A request that is repeated from another pane has an equal key and counts as a repeat.
             let mut again = cli.command(line);
             let again = Ran::of(again.envs(here).env("TMUX_PANE", "%8"));
             assert_eq!(again.code, Some(0), "{again:?}");
             assert_eq!(state(at), kept);
         }
-        // A tool call through a server elsewhere ends the mode and starts it again: from then on, the state has that
-        // server's place.
+        // A tool call through a server in another pane ends the mode and starts it again. The state then has the pane of that
+        // server.
         let elsewhere = [("TMUX_PANE", "%9"), ("RCS_SESSION_ID", "s-2")];
         let (mut client, _) = Client::initialized_with(&cli, "mcp", &elsewhere);
         let session = match at {
@@ -231,7 +231,7 @@ fn a_mode_keeps_where_it_became_active() {
         assert_eq!(kept["owner_rcs_session_id"], owner);
         client.end();
     }
-    // Other modes have a pane and no owner; without tmux there is no pane.
+    // Other modes have a pane but no owner. Without tmux there is no pane.
     let cli = Cli::with_team();
     let ran = Ran::of(cli.command("mode start demo ultraqa").envs(here));
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -291,7 +291,7 @@ fn a_session_that_ends_holds_up_nobody_whoever_asks() {
     let ended: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(ended["canceled"], json!(["autopilot"]));
     assert_eq!(client.json("state_write", team)["success"], true);
-    // A tool's write is a sign of life: the ended session begins anew.
+    // A write through a tool shows that the session is alive, so the ended session starts again.
     let write = json!({"mode": "forge", "active": true, "session_id": "s-1"});
     client.json("state_write", write);
     client.end();

@@ -32,7 +32,7 @@ fn convert_there_and_back() {
     assert!(shown.contains("7 events in 7 groups copied"), "{shown}");
     assert!(shown.contains("  the original is in archive/"), "{shown}");
     assert!(cli.ok("verify demo").starts_with("ok: 8 events"));
-    // The original log stays in `archive`.
+    // The original log is kept in `archive`.
     let archive = cli.dir().join("teams/demo/archive");
     assert_eq!(std::fs::read_dir(archive).unwrap().count(), 2);
     cli.refused(2, "convert demo --to xml");
@@ -65,13 +65,13 @@ fn backup_verify_lose_restore() {
         assert_eq!(back["state_digest"], self::digest(&cli, "demo"));
         assert_eq!(cli.ok("read demo --agent dev").matches("m-").count(), 4);
         cli.ok("verify demo --against receipt.json");
-        // The restored team accepts events, and its backup continues.
+        // The restored team accepts events, and a later backup extends the backup.
         cli.ok("ack demo --agent dev --message-id m-2");
         let on: Value = cli.json("backup demo ../safe");
         assert_eq!((&on["seq"], &on["previous_seq"]), (&9.into(), &7.into()));
         assert_ne!(digest, Value::Null);
 
-        // Damage in the backup is found, and not restored.
+        // Damage in the backup is found and not restored.
         let log = on["log"].as_str().unwrap();
         let events = cli.outside().join("safe/demo").join(log).join("events");
         let segment = std::fs::read_dir(events).unwrap().next().unwrap().unwrap();
@@ -105,7 +105,7 @@ fn backup_of_all_and_where_it_may_not_lie() {
     cli.refused(1, "restore ../nowhere demo");
     cli.refused(2, "backup demo");
     cli.refused(2, "backup --all demo ../safe");
-    // A backup does not overwrite the backup of a log that diverged.
+    // A backup must not overwrite the backup of a log that diverged.
     std::fs::remove_dir_all(cli.dir().join("teams/other")).unwrap();
     cli.ok("restore ../safe other");
     cli.ok("backup other ../safe");
@@ -148,7 +148,7 @@ fn check<'a>(answer: &'a Value, name: &str) -> &'a Value {
     checks.iter().find(|check| check["name"] == name).unwrap()
 }
 
-/// Returns the answer of `doctor check`, whether or not the check finds problems.
+/// Returns the answer of `doctor check`, even if the check finds problems.
 fn doctor(cli: &Cli, more: &str) -> Value {
     let ran = cli.run(&format!("doctor check demo {more} --json"));
     serde_json::from_str(&ran.stdout).unwrap()
@@ -199,7 +199,7 @@ fn the_doctor_names_the_backup_that_holds_what_is_lost() {
         let back: Value = cli.json(typed);
         has!(back, {"events": 7, "team": "demo-restored"});
 
-        // A damaged backup is not offered; the other backup holds the event as well.
+        // A damaged backup is not proposed. The other backup also has the event.
         let events = place.join("demo").join(&old).join("events");
         let segment = std::fs::read_dir(events)
             .unwrap()
@@ -213,7 +213,7 @@ fn the_doctor_names_the_backup_that_holds_what_is_lost() {
         assert_eq!(check(&answer, "backups")["details"]["seq"], 6, "{answer}");
         std::fs::write(&segment, &sound).unwrap();
 
-        // A backup of the salvaged team does not hide the earlier backup.
+        // A backup of the salvaged team does not replace the earlier backup.
         cli.ok_of_any_shape("rehydrate demo --salvage");
         let new: Value = cli.json("backup demo '../safe place'");
         assert_eq!(new["previous_seq"], Value::Null);
@@ -237,7 +237,7 @@ fn the_doctor_names_the_backup_that_holds_what_is_lost() {
         );
         let error = cli.refused(1, &format!("restore '../safe place' demo --log {old}"));
         shows!(error => has &format!("--from demo --log {old}"));
-        // Restores to the team's own place, once it is free.
+        // Restores to the original location after the team was removed.
         std::fs::remove_dir_all(cli.dir().join("teams/demo")).unwrap();
         let back: Value = cli.json(&format!("restore '../safe place' demo --log {old}"));
         has!(back, {"same_log": true, "log": old});

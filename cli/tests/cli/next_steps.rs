@@ -1,9 +1,9 @@
-//! Every command printed as a next step runs as printed: in `prime`, in refusals and errors, and in reports that are
+//! Every command that is printed as a next step runs as printed: in `prime`, in refusals and errors, and in reports that are
 //! not applied. The tests collect everything in an answer that looks like a command, and run it in a copy of the world.
 
 use crate::prelude::*;
 
-/// Setup commands, the command under test, and its error code if it is refused.
+/// The commands before, the command under test, and its error code if it is refused.
 struct Situation {
     before: &'static [&'static str],
     typed: &'static str,
@@ -76,7 +76,7 @@ const SITUATIONS: &[Situation] = &[
         &["send demo --from lead --to dev --type handoff --message-id 'm $x'"],
         AGENT,
     ),
-    // Answers to a leader, and to an agent with unread posts.
+    // Answers to a leader and to an agent with unread posts.
     asked(
         &[
             ASSIGNED,
@@ -93,7 +93,6 @@ const SITUATIONS: &[Situation] = &[
         ],
         AGENT,
     ),
-    // Reports that are not applied.
     asked(
         &[MADE, CLAIMED],
         "task-update demo --from dev --to lead --task-id T-1 --status done",
@@ -102,7 +101,6 @@ const SITUATIONS: &[Situation] = &[
         &[MADE, CLAIMED],
         "task-update demo --from dev --to lead --task-id T-1 --blocked --note stuck",
     ),
-    // Refusals about tasks and claims.
     refused("claim_conflict", &[MADE, CLAIMED], CLAIMED),
     refused(
         "claim_conflict",
@@ -170,7 +168,6 @@ const SITUATIONS: &[Situation] = &[
         ],
         "task claim demo T-2 --worker qa",
     ),
-    // Other refusals.
     refused(
         "worker_not_found",
         &[],
@@ -200,7 +197,7 @@ const SITUATIONS: &[Situation] = &[
     refused("artifact_not_found", &[], "artifact get demo nosuch"),
 ];
 
-/// Collects the commands in a text: at the start of a line, after a colon, or in backquotes.
+/// Collects the commands in a text. A command starts at the beginning of a line, after a colon, or in backticks.
 pub fn commands(text: &str, found: &mut BTreeSet<String>) {
     for line in text.lines() {
         let quoted = line.split('`').skip(1).step_by(2);
@@ -225,7 +222,7 @@ fn walk(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Creates a directory that contains only the program.
+/// Creates a directory that contains only teamlog.
 fn bin(cli: &Cli) -> PathBuf {
     let bin = cli.outside().join("bin");
     std::fs::create_dir_all(&bin).unwrap();
@@ -234,12 +231,12 @@ fn bin(cli: &Cli) -> PathBuf {
     bin
 }
 
-/// Runs a command as a shell does. A `teamlog wait` gets a message to wait for.
+/// Runs a command in a shell. A `teamlog wait` gets a message, so that it ends.
 fn run(cli: &Cli, command: &str) -> Ran {
     run_as(cli, command, None)
 }
 
-/// Runs a command as a shell of `agent` does.
+/// Runs a command in a shell as `agent`.
 pub fn run_as(cli: &Cli, command: &str, agent: Option<&str>) -> Ran {
     let path = format!("{}:/usr/bin:/bin", bin(cli).display());
     let mut child = Command::new("sh")
@@ -281,7 +278,7 @@ fn every_command_that_is_printed_as_a_next_step_runs_as_printed() {
             assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
         }
         let typed = situation.typed;
-        // Text and JSON output, each from its own copy, so that both see the same state.
+        // Text and JSON output are made in separate copies, so that both start from one state.
         let mut found = BTreeSet::new();
         let ran = cli.copy().run(typed);
         commands(&ran.stdout, &mut found);
@@ -308,7 +305,7 @@ fn every_command_that_is_printed_as_a_next_step_runs_as_printed() {
         for command in found {
             let world = cli.copy();
             if situation.code.is_none() {
-                // The command under test runs before its next step if it records something.
+                // If the command under test records events, it runs before its next step.
                 world.run(typed);
             }
             let ran = run(&world, &command);
@@ -441,7 +438,7 @@ fn a_report_on_a_claimed_task_is_kept_and_shown_wherever_the_task_is() {
             "{line}: {shown}"
         );
     }
-    // A new holder of the task is not blocked; the earlier note stays readable.
+    // The new holder of the task is not blocked, and the earlier note is still shown.
     cli.ok("task release demo T-1 --worker dev --epoch 1");
     cli.ok("task claim demo T-1 --worker qa");
     let task = cli.json::<Value>("task show demo T-1")["task"].take();

@@ -1,4 +1,4 @@
-//! The document of the operations is generated from their table; a test keeps it current.
+//! The document of the operations is generated from the table of operations. A test checks that the document is current.
 
 use crate::reference::document;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use teamlog_team::Code;
 use teamlog_team::api::{self, OPERATIONS, Operation};
 
-/// The text before the table.
+/// Text before the table.
 const BEFORE: &str = "\
 # The team API
 
@@ -126,7 +126,7 @@ fn section(operation: &Operation, shapes: &mut BTreeMap<String, Value>) -> Strin
     }
     let (all, changing) = common();
     let shared: BTreeSet<&str> = all.iter().chain(&changing).map(|row| &*row.name).collect();
-    // An `expected_version` with its own description is a field of the operation itself.
+    // A field `expected_version` with its own description belongs to the operation.
     let is_own = |row: &Row| {
         !shared.contains(&*row.name)
             || changing
@@ -153,7 +153,7 @@ fn section(operation: &Operation, shapes: &mut BTreeMap<String, Value>) -> Strin
     text
 }
 
-/// Returns the input fields of every operation, and the additional ones of every operation that records something.
+/// Returns the input fields of all operations, and the additional input fields of all recording operations.
 fn common() -> (Vec<Row>, Vec<Row>) {
     let of = |name: &str| {
         let operation = OPERATIONS.iter().find(|operation| operation.name == name);
@@ -179,7 +179,7 @@ fn rows(schema: &Value) -> Vec<Row> {
         doc: doc(property),
     };
     let mut rows: Vec<Row> = object(&schema["properties"]).map(row).collect();
-    // Required fields in their order, then the others by name.
+    // Required fields come first in their order, then the other fields by name.
     rows.sort_by_key(|row| {
         required
             .iter()
@@ -192,7 +192,7 @@ fn rows(schema: &Value) -> Vec<Row> {
 fn fields(title: &str, rows: &[Row]) -> String {
     let mut text = format!("| {title} | holds | |\n|---|---|---|\n");
     for row in rows {
-        // An optional field is left out if it has no value, so its `or null` is not shown.
+        // An optional field without a value is left out, so do not print `or null`.
         let (optional, holds) = match row.required {
             true => ("", &*row.holds),
             false => ("?", row.holds.trim_end_matches(" or null")),
@@ -221,7 +221,7 @@ fn described(shape: &Value) -> String {
     text
 }
 
-/// Describes the values of a schema in a few words.
+/// Describes the values that a schema allows in a few words.
 fn holds(schema: &Value) -> String {
     if let Some(place) = schema["$ref"].as_str() {
         let name = place.rsplit('/').next().unwrap_or_default();
@@ -280,7 +280,7 @@ fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
 #[test]
 fn whoever_comes_from_the_legacy_tools_finds_every_operation() {
     let page = include_str!("../../../docs/migrating.md");
-    // Each tool's old name resolves to its operation.
+    // The old name of each tool resolves to its operation.
     let mut tools = 0;
     for row in page.lines().filter(|line| line.starts_with("| `team_")) {
         let words: Vec<&str> = row.split('`').collect();
@@ -289,7 +289,7 @@ fn whoever_comes_from_the_legacy_tools_finds_every_operation() {
         tools += 1;
     }
     assert_eq!(tools, 29);
-    // Each file that was written by hand has operations that replace it.
+    // Operations exist that replace the files written by hand.
     let by_hand = page.split("were written by hand:\n\n").nth(1).unwrap();
     let rows = by_hand.split("\n\n").next().unwrap().lines().skip(2);
     let named: Vec<&str> = rows

@@ -1,4 +1,4 @@
-//! `can-write`, `guard` and `hooks`: which agent may write which path, and the answer before the write.
+//! `can-write`, `guard` and `hooks`: the right of agents to write paths, and the answer before a write.
 
 use crate::prelude::*;
 use std::ffi::OsStr;
@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
-/// Creates a repository beside the data root, in which `dev` holds `src/io` and `qa` holds `docs`.
+/// Creates a repository beside the data root. `dev` holds `src/io` and `qa` holds `docs`.
 fn with_leases() -> (Cli, PathBuf) {
     let cli = Cli::with_team();
     let repo = cli.outside().join("repo");
@@ -72,7 +72,7 @@ fn guard(cli: &Cli, repo: &Path, options: &str, call: &Value) -> Ran {
     cli.run_with_input(&line, &call.to_string())
 }
 
-/// Checks that an allowed call prints nothing.
+/// Checks that an allowed call has no output.
 #[track_caller]
 fn silent(ran: &Ran) {
     assert_eq!(
@@ -173,7 +173,7 @@ fn where_nobody_can_tell_the_guard_does_as_it_was_told() {
     let denied = guard(&cli, &repo, "--agent dev --on-unknown deny", &call);
     assert_eq!((denied.code, &*denied.stdout), (Some(2), ""));
     silent(&guard(&cli, &repo, "--agent dev --on-unknown allow", &call));
-    // A certain conflict has precedence over an unknown write.
+    // A certain conflict takes precedence over an unknown write.
     let both = bash("make; rm src/a");
     let denied = guard(&cli, &repo, "--agent dev --on-unknown allow", &both);
     assert_eq!(denied.code, Some(2), "{denied:?}");
@@ -201,34 +201,34 @@ fn a_command_of_unknown_effect_runs_while_no_other_agent_holds_a_path() {
             .unwrap()
             .to_owned()
     };
-    // Another agent holds docs: Claude Code asks, Codex cannot.
+    // Another agent holds `docs`. Claude Code asks its user. Codex cannot ask, so the call is denied.
     let asked = reason(&claude("cargo test -p io"));
     shows!(asked => starts "cannot tell which files 'cargo test' writes, and qa holds docs for task 2 until ");
     let denied = codex("cargo test -p io");
     assert_eq!((denied.code, &*denied.stdout), (Some(2), ""), "{denied:?}");
     shows!(denied.stderr => starts "error: blocked: cannot tell which files 'cargo test' writes, and qa holds docs");
-    // The hint keeps the programs that are trusted already, and its command works.
+    // The command in the hint keeps the programs that are already trusted.
     cli.ok("config set demo guard.known make");
     let hint = codex("cargo test && npm run build").stderr;
     shows!(hint => has "(and 1 more)", has "config set demo guard.known 'make, cargo test, npm run build'");
     cli.ok(typed(&hint));
     silent(&codex("cargo test && npm run build"));
     silent(&claude("make all"));
-    // `guard.known` cannot allow an expansion, so the hint does not offer it.
+    // `guard.known` cannot contain an expansion, so the hint does not propose it.
     shows!(codex("$X --all").stderr => lacks "guard.known");
     shows!(codex("python3").stderr => lacks "guard.known");
 
     cli.ok("task release demo 2 --worker qa --epoch 1");
     silent(&codex("ninja"));
     silent(&claude("$X --all"));
-    // Certain conflicts are denied as before, and only a person may change the settings of the guard.
+    // Certain conflicts are still denied, and only a person may change the settings of the guard.
     assert_eq!(codex("ninja; touch src/a").code, Some(2));
     assert_eq!(
         codex("teamlog config set demo guard.unknown ask").code,
         Some(2)
     );
     reason(&claude("teamlog config set demo guard.known ninja"));
-    // An option of the hook has precedence over the setting.
+    // An option of the hook takes precedence over the setting.
     assert_eq!(
         guard(&cli, &repo, "--agent dev --on-unknown deny", &bash("ninja")).code,
         Some(2)
@@ -238,7 +238,7 @@ fn a_command_of_unknown_effect_runs_while_no_other_agent_holds_a_path() {
     cli.ok("config unset demo guard.unknown");
     assert_eq!(codex("ninja").code, Some(2));
     reason(&claude("ninja"));
-    // A lease without paths and an ended lease block no writes.
+    // A lease without paths and an expired lease do not block writes.
     cli.ok("config set demo guard.unknown allow_when_free");
     cli.ok("task create demo --subject talk");
     cli.ok("task claim demo 3 --worker qa");
@@ -258,7 +258,7 @@ fn a_team_says_which_programs_it_trusts() {
     silent(&guard(&cli, &repo, "--agent dev", &bash("make -j2")));
     assert!(asks("make -C /elsewhere"));
     assert!(asks("ninja"));
-    // Changing the guard's trust needs confirmation.
+    // Changing the guard's list of trusted programs needs a confirmation.
     assert!(asks("teamlog config set demo guard.known ninja"));
     assert!(asks("teamlog init other"));
     assert!(asks("teamlog nudge demo --exec ./x"));
@@ -341,7 +341,7 @@ fn hooks_are_shown_then_written_and_then_as_they_should_be() {
     let settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(settings["model"], "m");
     assert_eq!(fs::read_dir(repo.join(".claude")).unwrap().count(), 1);
-    // A shell runs the installed hook, in the agent's current directory.
+    // Run the installed hook in a shell, in the agent's working directory.
     let hook = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
         .as_str()
         .unwrap();

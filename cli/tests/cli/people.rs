@@ -1,4 +1,4 @@
-//! Questions of people: the teams, who does what, and since when; in colour if wanted.
+//! Questions of people: the teams, the work of each agent and since when, with and without colours.
 
 use crate::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Imports shared by most tests.
+//! Common imports of the tests.
 
 pub use crate::harness::{Cli, Ran, parse, parse_lines};
 pub use crate::waiting::{until, until_some};

@@ -1,9 +1,9 @@
-//! Commands printed for callers of `rcs` also run on a machine without a program of that name.
+//! Commands that are printed for callers of `rcs` also run on a machine without a program `rcs`.
 
 use crate::mcp::Client;
 use crate::prelude::*;
 
-/// Runs a line in a shell that finds `teamlog` and no `rcs`, in the directory `at`.
+/// Runs a line in a shell in the directory `at`. The shell finds `teamlog` but not `rcs`.
 fn shell(cli: &Cli, at: &Path, line: &str) -> Ran {
     let bin = cli.outside().join("bin");
     let _ = std::fs::create_dir(&bin);
@@ -28,7 +28,7 @@ fn done(cli: &Cli, at: &Path, line: &str) -> Value {
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
-/// Returns the commands between backticks after `typed here: `.
+/// Returns the commands in backticks after the text `typed here: `.
 fn typed(text: &str) -> Vec<String> {
     let (_, behind) = text
         .split_once("typed here: ")
@@ -64,7 +64,7 @@ fn commands_of_the_link_work_under_the_programs_own_name() {
         shell(&cli, cli.dir(), "teamlog team status demo").code,
         Some(2)
     );
-    // A removed tool prints the command to type instead.
+    // A call of a tool of earlier versions prints the command to type.
     let (mut client, _) = Client::initialized(&cli, "mcp");
     let fault = client.fault("team_list_tasks", json!({"team_name": "demo"}));
     let command = fault["command"].as_str().unwrap();
@@ -79,7 +79,7 @@ fn a_denial_says_what_clears_it_here() {
     let elsewhere = cli.outside().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     let start = |mode: &str| format!("teamlog --data-root {root} mode start demo {mode}");
-    // Places that show a denial: the error of a command, the text and the hook of a prompt.
+    // All places that show a denial: the error of a command, and the text and hook of a prompt.
     for (asked, code) in [
         (start("blueprint"), 1),
         (

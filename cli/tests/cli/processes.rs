@@ -1,4 +1,4 @@
-//! Many processes on one team: nothing lost, no gap, nothing twice; and a lock that is held.
+//! Many processes on one team. No event is lost or recorded twice, and there is no gap. Also tests a held lock.
 
 use crate::answers::{Event, Status, Verify};
 use crate::prelude::*;
@@ -47,7 +47,7 @@ fn two_to_eight_processes_append_at_once() {
     }
 }
 
-/// A group's events lie together: each run of facts goes 0 to 9 or 10 to 19 without anybody else's between.
+/// Checks that the events of a group are consecutive: a group has the events 0 to 9 or 10 to 19.
 fn assert_whole_groups(events: &[Event]) {
     let steps: Vec<(u64, u64)> = events
         .iter()
@@ -86,7 +86,7 @@ fn a_held_lock_ends_in_75_and_names_the_holder() {
 #[test]
 fn the_lock_is_not_held_while_input_is_awaited() {
     let cli = Cli::with_team();
-    // Reads its batch from a pipe that stays open: it must not hold the lock while it waits for input.
+    // This process reads its batch from a pipe that stays open. It must not hold the lock while it waits for input.
     let mut waiting = cli
         .command("append demo --batch - --batch-size 1")
         .stdin(Stdio::piped())

@@ -1,4 +1,4 @@
-//! Many processes at one team: exactly one of several conflicting requests succeeds.
+//! Many processes on one team. Exactly one of several conflicting requests succeeds.
 
 use crate::prelude::*;
 use std::sync::Barrier;
@@ -7,7 +7,7 @@ use std::thread;
 const RACERS: usize = 8;
 const ROUNDS: usize = 60;
 
-/// Runs an operation as a process. Returns its data, or the fault's code.
+/// Runs an operation as a process. Returns its data, or the error code.
 fn api(cli: &Cli, operation: &str, input: &Value) -> Result<Value, String> {
     let output = cli
         .command("")
@@ -28,7 +28,7 @@ fn api(cli: &Cli, operation: &str, input: &Value) -> Result<Value, String> {
     }
 }
 
-/// Runs all racers, which begin each round together. Returns each racer's result per round.
+/// Runs all racers. They start each round at one time. Returns the result of each racer per round.
 fn race(
     round: impl Fn(usize, usize) -> Result<Value, String> + Sync,
 ) -> Vec<Vec<Result<Value, String>>> {
@@ -158,7 +158,7 @@ fn one_of_many_processes_updates_the_version_that_all_saw() {
 #[test]
 fn many_processes_send_and_nothing_is_lost_or_doubled() {
     let cli = team();
-    // Half of the racers send an identical message, which is recorded once.
+    // Half of the racers send an identical message. It must be recorded once.
     let rounds = race(|racer, at| {
         let (from, body) = match racer % 2 {
             0 => ("worker-0".to_owned(), format!("round {at}")),
@@ -204,7 +204,7 @@ fn a_claim_survives_a_crash_and_its_lease_runs_out_after_a_restart() {
     api(&cli, "create-task", &create).unwrap();
     let claim = |worker: &str, lease: u64| json!({"team_name": "demo", "task_id": "1", "worker": worker, "lease_ms": lease});
     let held = api(&cli, "claim-task", &claim("worker-0", 3_000)).unwrap();
-    // Other claimants may be killed at any moment; the claim persists.
+    // Other processes that claim may be killed at any time. The claim stays.
     for delay in 0..20_u64 {
         let mut killed = cli
             .command("")
@@ -222,7 +222,7 @@ fn a_claim_survives_a_crash_and_its_lease_runs_out_after_a_restart() {
         let _ = killed.kill();
         let _ = killed.wait();
     }
-    // Derived files may be lost with the process.
+    // Derived files may be lost when a process is killed.
     let _ = std::fs::remove_dir_all(cli.dir().join("teams/demo/derived"));
     let read = || {
         api(

@@ -1,7 +1,7 @@
-//! The reference of commands is true: each command has examples that run and a schema that its answers keep, and the
-//! generated documents are up to date.
+//! The reference of commands: every command has examples that run and a schema that matches its answers, and the generated
+//! documents are current.
 //!
-//! `TEAMLOG_BLESS=1 cargo test -p teamlog` writes the documents anew.
+//! `TEAMLOG_BLESS=1 cargo test -p teamlog` generates the documents.
 
 use crate::prelude::*;
 use crate::schemas;
@@ -23,7 +23,7 @@ pub struct Page {
     pub group: bool,
 }
 
-/// Returns the page of every command, including groups and `teamlog` itself.
+/// Returns the help page of every command, including groups and `teamlog` itself.
 pub fn commands(cli: &Cli) -> Vec<Page> {
     cli.json::<Man>("man --out man").pages
 }
@@ -43,7 +43,7 @@ pub fn examples(help: &str) -> Vec<String> {
         .collect()
 }
 
-/// Prepares the world of the examples: a team at work, a backup with one more team, and files to import.
+/// Creates the world in which examples run: a team at work, a backup that has another team, and files to import.
 pub fn prepared() -> Cli {
     let cli = Cli::with_team();
     cli.ok("init old");
@@ -77,7 +77,7 @@ pub fn prepared() -> Cli {
     ] {
         cli.ok(line);
     }
-    // Prepares a change for `git diff`, and a patch that applies.
+    // Prepare a change for `git diff`, and a patch that applies.
     let git = |words: &[&str]| {
         let git = Command::new("git")
             .args(words)
@@ -85,7 +85,7 @@ pub fn prepared() -> Cli {
             .status();
         assert!(git.unwrap().success(), "{words:?}");
     };
-    // Without the sample hooks, which every copy would contain.
+    // `--template=` leaves out the sample hooks, which every copy would contain.
     git(&["init", "--quiet", "--template="]);
     cli.file("notes.md", "one\n");
     git(&["add", "notes.md"]);
@@ -122,8 +122,8 @@ pub fn prepared() -> Cli {
     cli
 }
 
-/// Puts a script `teamlog` first in the path. The script runs the real program with `before` and keeps the output of
-/// each run. Commands that follow or serve are stopped after a second; commands that ask a daemon find one.
+/// Puts a script called `teamlog` first in the `PATH`. The script runs the real program with the words `before` and stores the
+/// output of each run. It stops commands that follow or serve after a second, and starts a daemon for commands that ask one.
 fn recorder(cli: &Cli, before: &str) {
     let bin = cli.dir().join(".bin");
     std::fs::create_dir_all(&bin).unwrap();
@@ -149,14 +149,14 @@ fn recorder(cli: &Cli, before: &str) {
     );
     let (written, path) = (bin.join("script"), bin.join("teamlog"));
     std::fs::write(&written, script).unwrap();
-    // Another process copies the script: a file that this process writes could still be open in a child of a parallel
-    // test, and a file that is open for writing cannot be executed.
+    // Another process copies the script. A child of a parallel test could still have a file open that this process wrote, and a
+    // file that is open for writing cannot be executed.
     let mut install = Command::new("install");
     let installed = install.args(["-m", "755"]).args([&written, &path]).status();
     assert!(installed.unwrap().success());
 }
 
-/// Runs an example as a shell does. The example must exit with 0 and print at most notes on standard error.
+/// Runs an example in a shell. It must exit with 0 and may print only notes to standard error.
 fn run_example(cli: &Cli, example: &str, bin: &Path) -> Result<(), String> {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let output = Command::new("sh")
@@ -177,15 +177,15 @@ fn run_example(cli: &Cli, example: &str, bin: &Path) -> Result<(), String> {
     }
 }
 
-/// Checks if an example needs a server or a certificate; `hosts.rs` and `remote.rs` run those.
+/// Returns true if an example needs a server or a certificate. `hosts.rs` and `remote.rs` run these examples.
 pub fn needs_more(example: &str) -> bool {
     example.contains("journal ") || example.contains("--tls-cert")
 }
 
-/// Commands that write although they record nothing: the daemon writes its address, and `views sync` repairs view
-/// files.
+/// Commands that record no events but write files: `views sync` repairs view files, and the others make a daemon write its
+/// address.
 pub const SERVING: [&str; 4] = ["dashboard", "serve", "token rotate", "views sync"];
-/// Commands that write files outside of a team, which a file size limit forbids as well.
+/// Commands that write files outside of a team. A limit of file sizes affects these files too.
 pub const WRITING_ELSEWHERE: [&str; 9] = [
     "artifact get",
     "backup",
@@ -198,14 +198,14 @@ pub const WRITING_ELSEWHERE: [&str; 9] = [
     "setup",
 ];
 
-/// Checks if an example leaves the world unchanged for the next example.
+/// Returns true if an example changes nothing, so that the next example can run in the same world.
 fn leaves_the_world(command: &str) -> bool {
     let writes = SERVING.contains(&command) || WRITING_ELSEWHERE.contains(&command);
     !writes && !schemas::records(command)
 }
 
-/// Runs every example of every command, and passes the arguments and output of each `teamlog` to `check`. An example
-/// that changes something runs in its own world.
+/// Runs every example of every command. Passes the arguments and output of each run of `teamlog` to `check`. An example that
+/// changes something runs in a separate world.
 fn each_run(before: &str, mut check: impl FnMut(&[String], &str)) {
     let cli = Cli::new();
     let first = prepared();
@@ -216,7 +216,7 @@ fn each_run(before: &str, mut check: impl FnMut(&[String], &str)) {
         let named = |example: &String| example.contains(&format!("teamlog {}", page.command));
         let whole = |example: &String| example.contains("teamlog ");
         if !examples.iter().any(named) || !examples.iter().all(whole) {
-            // A line that does not fit into the width of a help is two lines here.
+            // In the help, a line that is too wide is broken into two lines.
             faults.push(format!(
                 "`{} --help` needs examples, each of which fits into a line: {examples:?}",
                 page.command
@@ -288,7 +288,7 @@ fn every_command_stands_in_the_table_of_schemas() {
     assert!(cli.refused(2, "schema completions").contains("prints JSON"));
 }
 
-/// Compares a document in `docs/` with its expected text, or writes it under `TEAMLOG_BLESS`.
+/// Compares a document in `docs/` with its expected text. Under `TEAMLOG_BLESS`, writes the document.
 #[track_caller]
 pub fn document(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -339,7 +339,7 @@ fn the_reference_in_docs_is_what_the_help_says() {
     document("reference/cli.md", &text);
 }
 
-/// Returns the help without the section of global options. In a long help each of these options is a paragraph.
+/// Returns the help without the section of global options. In the long help, each of these options is a paragraph.
 fn without_global_options(help: &str) -> String {
     let mut is_global = false;
     let kept: Vec<&str> = help
@@ -386,7 +386,7 @@ fn manual_pages_are_pages() {
     shows!(cli.refused(2, "man task nonsense") => has "\"task nonsense\"");
 }
 
-/// Returns the warnings of `groff` about a manual page; `None` if `groff` is missing.
+/// Returns the warnings of `groff` about a manual page, or `None` if `groff` is missing.
 fn formatted(cli: &Cli, file: &str) -> Option<String> {
     let output = Command::new("groff")
         .args(["-Kutf8", "-man", "-Tutf8", "-ww", "-z", file])

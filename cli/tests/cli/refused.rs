@@ -1,9 +1,9 @@
-//! `guard` records its refusals after it answers, and a failure to record does not change the answer.
+//! `guard` records its refusals after its answer. A failure to record them does not change the answer.
 
 use crate::daemon::{Daemon, unknown};
 use crate::prelude::*;
 
-/// Creates the team `demo`, in which `qa` holds `docs`.
+/// Creates the team `demo`. The agent `qa` holds `docs`.
 fn with_lease() -> Cli {
     let cli = Cli::with_team();
     let repo = cli.outside().join("repo");
@@ -22,7 +22,7 @@ fn call(cli: &Cli, path: &str) -> String {
     json!({"tool_name": "Write", "tool_input": {"file_path": file}}).to_string()
 }
 
-/// Returns the denial, and the time it took.
+/// Returns the text of a denial, and the time that the denial took.
 #[track_caller]
 fn denied(cli: &Cli, path: &str) -> (String, Duration) {
     let begun = Instant::now();
@@ -47,7 +47,7 @@ fn a_denial_is_recorded_once_a_minute_and_can_write_records_none() {
     has!(told[0], {"agent": "dev", "actor": "teamlog"});
     has!(told[0]["payload"], {"path": "docs/a", "tool": "Write", "holder": "qa",
         "reason": "resource_held_by_other"});
-    // Allowed writes are not recorded; with `guard.record` off, refusals are not recorded either.
+    // Allowed writes are not recorded. If `guard.record` is off, refusals are not recorded either.
     let ran = cli.run_with_input("guard demo --agent qa", &call(&cli, "docs/a"));
     assert_eq!(ran.code, Some(0));
     cli.ok("config set demo guard.record false");
@@ -60,8 +60,7 @@ fn a_denial_is_recorded_once_a_minute_and_can_write_records_none() {
 fn a_daemon_records_it_and_one_that_hangs_keeps_nobody_waiting() {
     let cli = with_lease();
     let daemon = Daemon::of(&cli);
-    // A daemon that is quick enough records the refusal after the answer: once per minute, even if the refusal is
-    // repeated.
+    // If the daemon is quick enough, it records the refusal after the answer. A repeated refusal is recorded once per minute.
     let begun = Instant::now();
     let said = loop {
         let (said, _) = denied(&cli, "docs/a");
@@ -75,9 +74,9 @@ fn a_daemon_records_it_and_one_that_hangs_keeps_nobody_waiting() {
     let (stopped, took) = denied(&cli, "docs/b");
     daemon.resume();
     assert_eq!(stopped, said.replace("docs/a", "docs/b"));
-    // Less time than a command waits for a lock or an answer.
+    // This is shorter than the time that a command waits for a lock or an answer.
     assert!(took < Duration::from_secs(8), "{took:?}");
-    // `guard` does not wait either for a lock holder that is not a daemon.
+    // `guard` does not wait for a lock that another process than a daemon holds.
     let (locked, took) = unknown(&cli, || denied(&cli, "docs/c"));
     assert_eq!(locked, said.replace("docs/a", "docs/c"));
     assert!(took < Duration::from_secs(8), "{took:?}");
@@ -108,7 +107,7 @@ fn where_nothing_can_be_written_the_answer_is_the_same() {
     assert_eq!(ran.stderr, said.replace("docs/a", "docs/b"));
     assert_eq!(recorded(&cli).len(), 1);
     cli.ok("verify demo");
-    // Without a team, there is no log to record the refusal in.
+    // Without a team there is no log for the refusal.
     let ran = cli.run_with_input("guard none --agent dev", &call(&cli, "docs/b"));
     assert_eq!(ran.code, Some(2), "{ran:?}");
 }

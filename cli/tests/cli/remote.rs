@@ -1,4 +1,4 @@
-//! One daemon, many machines: commands from another machine, with the token of an agent, over TLS.
+//! Commands from another machine, with the token of an agent, over TLS.
 
 mod certificates;
 mod commands;
@@ -18,18 +18,18 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::ChildStdout;
 use std::sync::Arc;
 
-/// The daemon's certificate for localhost, 127.0.0.1 and 10.77.0.1, signed by `CA`.
+/// The daemon's certificate for localhost, 127.0.0.1 and 10.77.0.1. `CA` signed it.
 const SERVER: &str = include_str!("remote/server.pem");
 const KEY: &str = include_str!("remote/server.key");
 const CA: &str = include_str!("remote/ca.pem");
-/// A certificate unrelated to the daemon's.
+/// A certificate that the daemon does not use.
 const OTHER: &str = include_str!("remote/other.pem");
 
-/// The daemon's machine, and a client's machine that reaches it by host and port.
+/// The machine of the daemon, and another machine that reaches the daemon by host and port.
 struct Machine {
     cli: Cli,
     daemon: Option<Daemon>,
-    /// A client's machine, without any files of the team.
+    /// The other machine, which has no files of the team.
     elsewhere: Cli,
     host: String,
     port: u16,
@@ -41,7 +41,7 @@ fn private(path: &Path, text: &str) {
 }
 
 impl Machine {
-    /// Starts a daemon of the team `demo`, with a token for each of `lead` (operate), `dev` (act) and `qa` (read).
+    /// Starts a daemon for the team `demo`. There are tokens for `lead` (scope operate), `dev` (act) and `qa` (read).
     fn new() -> Machine {
         let machine = Machine::unserved();
         let daemon = Daemon::with(&machine.cli, &machine.words("127.0.0.1:0"));
@@ -84,13 +84,13 @@ impl Machine {
         self.elsewhere.outside().join(format!("{agent}.token"))
     }
 
-    /// Returns the token in the agent's token file.
+    /// Returns the token in the token file of an agent.
     fn secret(&self, agent: &str) -> String {
         let text = std::fs::read_to_string(self.token(agent)).unwrap();
         text.trim().to_owned()
     }
 
-    /// Returns a command of `agent` on another machine.
+    /// Returns a command that an agent runs on the other machine.
     fn command(&self, agent: &str, line: &str) -> Command {
         let mut command = self.elsewhere.command(line);
         command
@@ -114,7 +114,7 @@ impl Machine {
         ran.stdout
     }
 
-    /// Returns the exit code of a refused command, and the code of its error.
+    /// Returns the exit code and the error code of a command that is refused.
     fn refused(&self, agent: &str, line: &str) -> (Option<i32>, String) {
         refused(self.run(agent, &format!("{line} --json")))
     }
@@ -126,7 +126,7 @@ impl Machine {
     }
 }
 
-/// Starts a process that follows, and waits for its first line. Returns the process and its remaining output.
+/// Starts a process that follows the log, and waits for its first line. Returns the process and the rest of its output.
 fn following(mut command: Command) -> (Child, BufReader<ChildStdout>) {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

@@ -147,7 +147,7 @@ fn an_audit_log_tells_of_each_status_from_which_to_which() {
     let foreign = lines.iter().find(|line| line["type"] == "ci_run_finished");
     assert_eq!(foreign.unwrap()["data"]["text"], "grüße");
     let events: Vec<Event> = parse_lines(&cli.ok("export demo"));
-    // Neither the answer under the key nor the claim's token is any auditor's business.
+    // An audit log contains neither stored answers nor claim tokens.
     assert_eq!(lines.len(), events.len() - 1);
     assert!(!printed.contains("\"token\""), "{printed}");
     assert!(

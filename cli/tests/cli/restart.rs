@@ -1,5 +1,5 @@
-//! The daemon is killed under load and restarted: no answered request is lost, none is applied twice, and a follower
-//! continues at its last event.
+//! A daemon is killed under load and started again. No answered request is lost, no request is applied twice, and a follower
+//! continues after its last event.
 
 use crate::prelude::*;
 use std::io::{BufRead, Read, Write};
@@ -12,7 +12,7 @@ const WRITERS: usize = 6;
 const TASKS: usize = 25;
 const DEATHS: usize = 3;
 
-/// The daemon's current address and token.
+/// The current address and token of the daemon.
 #[derive(Clone, Default)]
 struct At {
     address: String,
@@ -48,7 +48,7 @@ impl Daemon {
         (Daemon(child), at)
     }
 
-    /// Kills the daemon without a warning.
+    /// Kills the daemon with SIGKILL.
     fn kill(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -62,7 +62,7 @@ impl Drop for Daemon {
     }
 }
 
-/// Sends a request; `None` if the daemon died before the answer was complete.
+/// Sends a request. Returns `None` if the daemon was killed before the answer was complete.
 fn call(at: &At, method: &str, path: &str, key: Option<&str>, body: &str) -> Option<(u16, Value)> {
     let mut stream = TcpStream::connect(&at.address).ok()?;
     stream
@@ -87,7 +87,7 @@ fn call(at: &At, method: &str, path: &str, key: Option<&str>, body: &str) -> Opt
     Some((status, serde_json::from_str(body).ok()?))
 }
 
-/// Creates tasks, and repeats each key until its request is answered.
+/// Creates tasks. Repeats each request with its key until it is answered.
 fn write(writer: usize, at: &RwLock<At>, acked: &Mutex<BTreeMap<String, String>>) {
     for number in 0..TASKS {
         let title = format!("task {writer}-{number}");
@@ -101,7 +101,7 @@ fn write(writer: usize, at: &RwLock<At>, acked: &Mutex<BTreeMap<String, String>>
                 Some((200 | 201, answer)) => {
                     break answer["task"]["id"].as_str().unwrap().to_owned();
                 }
-                // During a restart: the token belongs to the killed daemon, or the new daemon is not ready yet.
+                // During a restart, the token is the token of the killed daemon, or the new daemon is not ready yet.
                 Some((401 | 503, _)) => {}
                 Some((status, answer)) => panic!("{status} {answer}"),
                 None => {}
@@ -112,7 +112,7 @@ fn write(writer: usize, at: &RwLock<At>, acked: &Mutex<BTreeMap<String, String>>
     }
 }
 
-/// Follows the events from the first one, across restarts, from the last id that it received.
+/// Follows all events across restarts. After a restart, continues after the last event that it received.
 fn follow(at: &RwLock<At>, done: &AtomicBool, last_wanted: &Mutex<u64>) -> Vec<u64> {
     let mut seen: Vec<u64> = Vec::new();
     loop {
@@ -199,7 +199,7 @@ fn what_was_answered_survives_every_death_and_followers_miss_and_repeat_nothing(
             })
             .collect();
         for death in 1..=DEATHS {
-            // Spreads the kills evenly over the work.
+            // Distribute the kills evenly over the work.
             let so_many = WRITERS * TASKS * death / (DEATHS + 1);
             until("as many are acknowledged", || {
                 acked.lock().unwrap().len() >= so_many

@@ -1,10 +1,10 @@
-//! A team whose log is back in an older state, as version control does with files that it tracks: every command says
-//! so, newer files stay untouched, and an operator may accept the rollback.
+//! A log that was set back to an older state, for example because its files are under version control. Every command reports
+//! this, newer files stay unchanged, and the operator may accept the rollback.
 
 use crate::daemon::{Daemon, ask};
 use crate::prelude::*;
 
-/// The team's files under version control, with their bytes.
+/// The files of a team that are under version control, with their contents.
 struct Tracked(Vec<(PathBuf, Vec<u8>)>);
 
 impl Tracked {
@@ -17,7 +17,7 @@ impl Tracked {
         Tracked(segments.chain(others).map(read).collect())
     }
 
-    /// Restores the files as `git checkout` does: each as a new file that replaces the existing one.
+    /// Restores the files like `git checkout`: each is written as a new file that replaces the existing file.
     fn check_out(&self) {
         for (path, bytes) in &self.0 {
             std::fs::remove_file(path).unwrap();
@@ -30,7 +30,7 @@ fn team(cli: &Cli) -> PathBuf {
     cli.dir().join("teams/demo")
 }
 
-/// Collects all files of the team except the notes of checks, with their bytes.
+/// Collects all files of a team with their contents, except for the notes of checks.
 fn files(dir: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
@@ -84,7 +84,7 @@ fn a_log_that_was_put_back_is_refused_told_kept_and_accepted() {
         }
         let synced = cli.run("views sync demo");
         assert_eq!(synced.code, Some(65), "{synced:?}");
-        // Readers answer, and report the rollback.
+        // Reading commands answer, and report the rollback.
         let told = format!("event {known} was acknowledged");
         for line in [
             "status demo",
@@ -134,7 +134,7 @@ fn a_log_that_was_put_back_is_refused_told_kept_and_accepted() {
         let ran = cli.run("status demo --json");
         assert_eq!((ran.code, &*ran.stderr), (Some(0), ""));
         let ok: Value = cli.json("doctor check demo");
-        // The disk may be nearly full.
+        // The status may be `warning`, because the disk may be nearly full.
         assert_ne!(ok["overall_status"], "unhealthy", "{ok}");
         assert_eq!(ok["recommendations"], json!([]), "{ok}");
         let again: Value = cli.json("doctor repair demo --accept-rollback");
@@ -146,7 +146,7 @@ fn a_log_that_was_put_back_is_refused_told_kept_and_accepted() {
 fn without_a_witness_derived_files_tell() {
     let (cli, tracked, known) = story("jsonl");
     tracked.check_out();
-    // A teamlog without witness leaves the lock file empty.
+    // Versions of teamlog without a witness leave the lock file empty.
     std::fs::write(team(&cli).join("lock"), b"").unwrap();
     let before = all_files(&cli);
     for line in ["task claim demo T-1 --worker qa", "rehydrate demo"] {
@@ -165,7 +165,7 @@ fn without_a_witness_derived_files_tell() {
 #[test]
 fn a_log_that_is_gone_is_missed_and_no_new_one_takes_its_place() {
     let (cli, _, known) = story("jsonl");
-    // `git clean -fd` removes these files if the rest is ignored.
+    // `git clean -fd` removes these files if the other files are ignored.
     std::fs::remove_dir_all(team(&cli).join("events")).unwrap();
     for name in ["head", "log.json"] {
         std::fs::remove_file(team(&cli).join(name)).unwrap();
@@ -204,7 +204,7 @@ fn a_daemon_stops_serving_a_team_whose_log_was_put_back() {
         let status: Value = cli.json("serve --status");
         status["teams"][0][field] == value
     };
-    // The daemon checks once a second, even without a request.
+    // The daemon checks once a second, even without requests.
     until("the rollback is told", || is("code", "rolled_back"));
     let (code, _, body) = ask(&url, token, "GET", "/readyz", "");
     assert_eq!(code, 503, "{body}");
@@ -218,7 +218,7 @@ fn a_daemon_stops_serving_a_team_whose_log_was_put_back() {
     }
     let error = cli.refused_json(65, "task claim demo T-1 --worker qa");
     assert_eq!(error.code, "rolled_back");
-    // The daemon gives the team up while the command works.
+    // The daemon releases the team while the command runs.
     let accepted: Value = cli.json("doctor repair demo --accept-rollback");
     assert_eq!(accepted["status"], "accepted");
     let claim: Value = cli.json("task claim demo T-1 --worker qa");

@@ -1,15 +1,15 @@
-//! The place and the owner of a data root, and git beside it.
+//! Location and owner of a data root, and git beside it.
 
 use crate::prelude::*;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 
-/// A user that is neither root nor the tests' user.
+/// Id of a user that is neither root nor the user of the tests.
 const USER: u32 = 41_000;
 const GROUP: u32 = 42_000;
 
-/// Runs git in a directory; `None` if there is none.
+/// Runs git in a directory. Returns `None` if git fails or is missing.
 fn git(dir: &Path, line: &str) -> Option<String> {
     let output = Command::new("git")
         .args(["-c", "user.name=t", "-c", "user.email=t@example.org"])
@@ -24,7 +24,7 @@ fn git(dir: &Path, line: &str) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// A repository with one commit; `None` without git.
+/// Creates a repository with one commit. Returns `None` without git.
 fn repository(dir: &Path) -> Option<()> {
     fs::create_dir_all(dir).unwrap();
     fs::write(dir.join("README"), "read me\n").unwrap();
@@ -42,7 +42,7 @@ fn chmod(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Returns everything below a directory, including the directory itself.
+/// Returns a directory and everything below it.
 fn walk(dir: &Path) -> Vec<PathBuf> {
     let mut all = vec![dir.to_owned()];
     for entry in fs::read_dir(dir).unwrap().flatten() {
@@ -54,7 +54,7 @@ fn walk(dir: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Gives everything below a directory to the user.
+/// Gives a directory and everything below it to `USER`.
 fn give(dir: &Path) {
     for path in walk(dir) {
         chown(path, Some(USER), Some(GROUP)).unwrap();
@@ -74,8 +74,8 @@ fn run_as(cli: &Cli, uid: u32, gid: u32, line: &str) -> Ran {
     Ran::of(cli.command(line).uid(uid).gid(gid))
 }
 
-/// A world whose directory and team belong to the user; `None` if the tests do not run as root, or if that user may not run
-/// the program.
+/// Creates a world whose directory and team belong to `USER`. Returns `None` if the tests do not run as root, or if `USER` may
+/// not run the program.
 fn team_of_user() -> Option<Cli> {
     if !is_root() {
         return None;
@@ -111,7 +111,7 @@ fn git_tracks_nothing_of_a_log() {
     assert!(cli.ok("doctor check demo").contains("healthy"));
 }
 
-/// An older program leaves this root: the log is tracked, and of `teams/` only staging directories are ignored.
+/// Older versions leave this state: git tracks the log, and only staging directories in `teams/` are ignored.
 #[test]
 fn a_root_of_an_older_program_is_ignored_with_the_next_write_and_doctor_names_what_is_tracked() {
     let cli = Cli::new();
@@ -164,7 +164,7 @@ fn worktrees_share_the_root_of_the_main_one() {
     let linked = cli.dir().join("linked");
     git(&main, "worktree add -q ../linked").unwrap();
     let run_in = |dir: &Path, line: &str| Ran::of(cli.command(line).current_dir(dir));
-    // No hint names a second root.
+    // `init` in the linked worktree uses the data root of the main worktree.
     fs::create_dir(linked.join("src")).unwrap();
     let created = run_in(&linked.join("src"), "init demo --members lead,dev");
     assert_eq!(created.code, Some(0), "{created:?}");
@@ -175,7 +175,7 @@ fn worktrees_share_the_root_of_the_main_one() {
     let shown = run_in(&main, "task show demo T-1");
     assert!(shown.stdout.contains("one"), "{shown:?}");
 
-    // A committed log is checked out in the other worktree too, but that copy is not the team.
+    // git checks out a committed log in the other worktree too, but this copy is not the team.
     fs::remove_file(main.join("teams/.gitignore")).unwrap();
     git(
         &main,
@@ -200,7 +200,7 @@ fn a_hint_names_another_root_of_the_repository_instead_of_init() {
     git(&main, "worktree add -q ../linked").unwrap();
     let linked = cli.dir().join("linked");
     let run_in = |dir: &Path, line: &str| Ran::of(cli.command(line).current_dir(dir));
-    // No team exists anywhere, so the hint to run `init` is right.
+    // There is no team yet, so a hint to run `init` is right.
     let none = run_in(&main, "status demo");
     assert!(none.stderr.contains("init demo"), "{none:?}");
     let made = format!("--data-root {} init demo", linked.display());
@@ -253,14 +253,14 @@ fn a_folder_of_sources_is_no_root() {
         names
     };
     assert_eq!(names(), ["models"]);
-    // An explicitly named directory is used, and git still sees the sources.
+    // A directory that an option names is used, and git still tracks the sources.
     cli.ok(&format!("--data-root {here} init demo"));
     let whole = "# Written by teamlog, and replaced by it.\n*\n";
     let read = |path: &str| fs::read_to_string(cli.dir().join(path)).unwrap();
     assert_eq!(read("teams/demo/.gitignore"), whole);
     assert!(!read("teams/.gitignore").contains("\n*\n"));
     cli.ok("append demo --kind k --actor ci");
-    // An ignore file of the user stays, and is found again.
+    // An ignore file that the user wrote is kept, and the data root is still found.
     cli.file("teams/.gitignore", "*.pyc\n");
     fs::create_dir(cli.dir().join("below")).unwrap();
     let below = Ran::of(
@@ -310,7 +310,7 @@ fn a_root_of_another_user_is_used_only_by_name() {
     };
     chown(&teams, Some(USER), None).unwrap();
     refused(&format!("belongs to user {USER}"));
-    // Commands that need no data root work, and so do commands with an explicit one.
+    // Commands without a data root work, and so do commands with `--data-root`.
     cli.ok("man");
     cli.ok(&format!("--data-root {} status demo", cli.dir().display()));
     let mut named = cli.command("status demo");
@@ -325,7 +325,7 @@ fn a_root_of_another_user_is_used_only_by_name() {
     chmod(&teams, 0o700);
     cli.ok("status demo");
 
-    // A team of another user in the caller's own root.
+    // A team of another user in the caller's data root.
     chown(teams.join("demo"), Some(USER), None).unwrap();
     let error = cli.refused_json(77, "status demo");
     assert_eq!(error.code, "not_owned");
@@ -368,7 +368,7 @@ fn a_command_of_root_leaves_everything_to_the_owner_of_the_team() {
         assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
     };
     own("task create demo --task-id T-1 --subject one");
-    // Without a segment of the day, root opens it; without views, root writes them.
+    // The root user opens a new segment if there is none for the day, and writes views if they are missing.
     for line in [
         "task create demo --task-id T-2 --subject two",
         "send demo --from lead --to dev --type handoff --task-id T-2",
@@ -390,7 +390,7 @@ fn a_command_of_root_leaves_everything_to_the_owner_of_the_team() {
     own("rehydrate demo");
     own("append second --kind k --actor lead");
 
-    // A discovered root is used only for the caller of sudo.
+    // With `sudo`, a data root that was found by search is used only if it belongs to the user who called `sudo`.
     assert_eq!(cli.refused_json(77, "status demo").code, "not_owned");
     let by_sudo = |uid: u32| {
         let mut command = cli.command("append demo --kind k --actor lead");
@@ -407,7 +407,7 @@ fn a_command_of_root_leaves_everything_to_the_owner_of_the_team() {
     );
     own("append demo --kind k --actor lead");
 
-    // `doctor` names a file that an older program left to root, with the command that repairs the owner.
+    // `doctor` reports a file of the root user that an older version left, with the command that repairs the owner.
     chown(cli.dir().join("teams/demo/head"), Some(0), None).unwrap();
     let ran = cli.run(&format!("{root} doctor check demo --json"));
     let answer: Value = parse(&ran.stdout);
@@ -499,7 +499,7 @@ fn a_group_shares_a_root_whatever_the_umask_is() {
             shared();
         }
         assert!(run(USER, "doctor check demo").contains("healthy"));
-        // `doctor` reports a mode that was changed by hand, with the command that repairs it.
+        // `doctor` reports permissions that were changed by hand, with the command that repairs them.
         chmod(&cli.dir().join("teams/demo/events"), 0o700);
         let answer: Value = parse(&run(0, "doctor check demo --json"));
         let command = answer["recommendations"][0].as_str().unwrap().to_owned();

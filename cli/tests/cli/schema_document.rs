@@ -1,11 +1,11 @@
-//! `docs/reference/schemas.json`: the schemas of all answers in one document that holds each shared type once.
+//! `docs/reference/schemas.json`: the schemas of all answers in one document. A shared type occurs once.
 
 use crate::prelude::*;
 use crate::reference::document;
 use crate::schemas;
 use serde_json::Map;
 
-/// A property with one shape in all schemas, though each command's schema spells it out.
+/// A property with equal schemas in all answers. Each answer's own schema contains it in full.
 const SHARED: &str = "receipt";
 
 #[test]
@@ -26,8 +26,9 @@ fn the_schemas_in_docs_are_those_that_are_printed() {
     document("reference/schemas.json", &format!("{text}\n"));
 }
 
-/// Merges the commands' schemas and their types into one document, with each type once in `$defs`. If two commands have
-/// different types of one name, each keeps its own as `command.Type`.
+/// Merges the schemas of all commands. Each type occurs once in `$defs`. If two commands have different types of one name, each
+/// is
+/// called `command.Type`.
 fn merged(commands: &BTreeMap<String, Value>) -> Value {
     let mut shapes: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for schema in commands.values() {
@@ -72,7 +73,7 @@ fn merged(commands: &BTreeMap<String, Value>) -> Value {
     })
 }
 
-/// Returns a command's schema as printed, extracted from the document.
+/// Extracts the schema of a command from the document. It equals the schema that the command prints.
 fn unmerged(merged: &Value, command: &str) -> Value {
     let defs = merged["$defs"].as_object().unwrap();
     let mut schema = defs[command].clone();
@@ -110,7 +111,7 @@ fn types(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
         .map(|(name, shape)| (&**name, shape))
 }
 
-/// Renames every reference of a schema.
+/// Renames all references in a schema.
 fn renamed(schema: &mut Value, name: &dyn Fn(&str) -> String) {
     match schema {
         Value::Object(fields) => {
@@ -127,7 +128,7 @@ fn renamed(schema: &mut Value, name: &dyn Fn(&str) -> String) {
     }
 }
 
-/// Collects the names that a schema refers to.
+/// Collects the names of all types to which a schema refers.
 fn referred(schema: &Value, names: &mut Vec<String>) {
     match schema {
         Value::Object(fields) => {

@@ -1,5 +1,5 @@
-//! Checks the output of commands against the schemas that they print. The check is stricter than the schemas: an
-//! unnamed field is a fault here, but readers must accept it.
+//! Checks the output of commands against the schemas that teamlog prints. This check is stricter than the schemas: it refuses
+//! fields without a description, which readers must accept.
 
 use crate::prelude::*;
 use jsonschema::Validator;
@@ -21,7 +21,7 @@ struct Listed {
     records: bool,
 }
 
-/// Returns the name of each schema, and the kind of output that it describes.
+/// Returns the name of each schema, and the form of output that it describes.
 pub fn listed() -> Vec<(String, String)> {
     let listed = table().iter();
     listed
@@ -29,7 +29,7 @@ pub fn listed() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Checks if a command records something.
+/// Returns true if a command records events.
 pub fn records(name: &str) -> bool {
     let row = table().iter().find(|one| one.name == name);
     row.unwrap_or_else(|| panic!("{name} is not listed"))
@@ -44,7 +44,7 @@ fn table() -> &'static [Listed] {
     })
 }
 
-/// Checks the output of a command under `--json` against its schema. Returns the command's name, or `None` if it has no
+/// Checks the output of a command under `--json` against its schema. Returns the name of the command, or `None` if there is no
 /// schema or no output.
 #[track_caller]
 pub fn check(argv: &[String], out: &str) -> Option<String> {
@@ -73,13 +73,13 @@ pub fn check_stderr(err: &str) {
     }
 }
 
-/// Checks if argv holds the words of the name next to each other, with only options before them.
+/// Returns true if the arguments contain the words of the name, with only options before them.
 fn is_of(argv: &[String], name: &str) -> bool {
     let words: Vec<&str> = name.split(' ').collect();
     let at = argv.windows(words.len()).position(|window| window == words);
     at.is_some_and(|at| {
         let before = argv.iter().take(at);
-        // The words before may include an option's value.
+        // A word before the name may be the value of an option.
         before
             .clone()
             .next()
@@ -87,13 +87,13 @@ fn is_of(argv: &[String], name: &str) -> bool {
     })
 }
 
-/// Checks if a command that has a schema prints something else in this call.
+/// Returns true if a command with a schema prints something else in this call.
 fn is_text(name: &str, argv: &[String]) -> bool {
     let has = |word: &str| argv.iter().any(|one| one == word);
     match name {
         "man" => !has("--out"),
         "api" => has("--help"),
-        // Output in the shape of the HTTP protocol, for every command.
+        // This format of `export` has lines of another schema.
         "export" => has("audit"),
         "trace" => has("chrome") || has("otlp-json"),
         _ => false,
@@ -127,13 +127,13 @@ fn strict(name: &str) -> Validator {
     jsonschema::validator_for(&schema).unwrap_or_else(|e| panic!("{name}: {e}: {text}"))
 }
 
-/// Returns the schema with all unnamed properties forbidden.
+/// Returns the schema with all properties forbidden that it does not name.
 pub fn closed(mut schema: Value) -> Value {
     close(&mut schema);
     schema
 }
 
-/// Forbids unnamed properties in every object that names some.
+/// Forbids unnamed properties in every object of the schema that names properties.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {

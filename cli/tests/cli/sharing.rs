@@ -17,7 +17,7 @@ fn a_talk_from_its_beginning_to_its_task() {
     assert_eq!(again, started);
     let posted: Value = cli.json("thread post demo thread-0001 'I do' --agent dev --to qa");
     assert_eq!(posted["message"]["to"], json!(["qa"]));
-    // The acting agent is the author unless `--agent` names another one.
+    // The acting agent is the author unless `--agent` names another agent.
     let acting: Value = cli.json("thread post demo thread-0001 good --actor qa");
     assert_eq!(acting["message"]["from"], "qa");
     let input = cli.run_with_input("thread post demo thread-0001 -", "one\ntwo\u{1b}[2J\n");
@@ -53,7 +53,7 @@ fn a_talk_from_its_beginning_to_its_task() {
         "{shown}"
     );
     assert!(!shown.contains('\u{1b}'));
-    // The thread before its first post.
+    // The thread at the point before its first post.
     let seq = posted["message"]["seq"].as_u64().unwrap() - 1;
     let then: Value = cli.json(&format!("thread list demo --at {seq}"));
     assert_eq!(then["threads"][0]["last_text"], Value::Null);

@@ -1,16 +1,16 @@
-//! After a failed sync, the daemon writes no more to that team and says so in every answer, and the commands in its
-//! hint work as printed. `strace` makes the sync fail; if it may not trace, the tests say so and pass.
+//! After a failed sync, the daemon stops writing to the team and says so in every answer. The commands in its hint work as
+//! printed. `strace` makes the sync fail; if tracing is not permitted, the tests print a note and pass.
 
 use crate::daemon::Daemon;
 use crate::harness::ErrorBody;
 use crate::prelude::*;
 use std::io::{BufRead, Read};
 
-/// An strace process that makes every sync of a running process fail.
+/// A process of strace that makes every sync of another process fail.
 struct Unsynced(Child);
 
 impl Unsynced {
-    /// Attaches to the process. `None` if strace is missing or may not attach.
+    /// Attaches to a process. Returns `None` if strace is missing or not permitted.
     fn of(pid: u32) -> Option<Unsynced> {
         let inject = "inject=fdatasync:error=EIO";
         let tried = Command::new("strace")
@@ -30,7 +30,7 @@ impl Unsynced {
             eprintln!("skipped: there is no strace");
             return None;
         };
-        // strace reports that it is attached, or why not.
+        // strace reports that it is attached, or the reason for its failure.
         let mut said = String::new();
         let mut lines = BufReader::new(strace.stderr.take().unwrap());
         lines.read_line(&mut said).unwrap();
@@ -38,7 +38,7 @@ impl Unsynced {
             eprintln!("skipped: strace may not attach here: {said}");
             return None;
         }
-        // Reads the rest of strace's output so that its pipe cannot fill.
+        // Read the rest of strace's output, so that its pipe does not become full.
         std::thread::spawn(move || drop(lines.read_to_string(&mut String::new())));
         Some(Unsynced(strace))
     }
@@ -46,7 +46,7 @@ impl Unsynced {
 
 impl Drop for Unsynced {
     fn drop(&mut self) {
-        // SIGINT makes strace detach from the daemon.
+        // On SIGINT, strace detaches from the daemon.
         let _ = Command::new("kill")
             .args(["-INT", &self.0.id().to_string()])
             .status();
@@ -60,7 +60,7 @@ fn error(ran: &Ran) -> ErrorBody {
     serde_json::from_value(line["error"].take()).unwrap()
 }
 
-/// Runs the two lines of a hint: the first to its end, the second as the new daemon.
+/// Runs the two command lines of a hint: the first until it ends, the second as the new daemon.
 fn type_hint(cli: &Cli, hint: &str) -> Daemon {
     let commands: Vec<&str> = hint.lines().collect();
     assert_eq!(commands.len(), 2, "{hint}");
@@ -83,7 +83,8 @@ fn type_hint(cli: &Cli, hint: &str) -> Daemon {
         (Some(0), ""),
         "{stopped:?}"
     );
-    // As typed, except for `--json`, which prints a first line for programs, and `exec`, which replaces the shell.
+    // Run the command as printed, with two additions: `--json` makes the daemon print its first line, and `exec` replaces the
+    // shell.
     Daemon::started(shell(&format!("exec {} --json", commands[1])))
 }
 
@@ -108,7 +109,7 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
         );
         drop(unsynced);
 
-        // The disk works again, but this process can no longer trust its state.
+        // The disk works again, but this process cannot trust its state any more.
         let again = cli.run(&append);
         let told = error(&again);
         assert_eq!(
@@ -145,7 +146,7 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
         assert_eq!(body["error"]["details"]["hint"], http_hint);
         assert_eq!(api_hint, http_hint);
 
-        // Reads still work, up to the head, and recover nothing in this process.
+        // Reads still work up to the head, and do not recover the log in this process.
         let segment = std::fs::read(cli.segment("demo")).unwrap();
         let (status, _, body) = daemon.ask(token, "GET", "/v1/events?after=0", "");
         assert_eq!(status, 200, "{body}");
@@ -166,7 +167,7 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
         shows!(hint => is format!("teamlog {data_root}serve --stop\nteamlog {data_root}serve"));
         let second = type_hint(&cli, &hint);
         cli.ok("append demo --kind build_finished");
-        // The hint over HTTP names the data root, since the reader's working directory is unknown.
+        // A hint over HTTP names the data root, because the reader's working directory is unknown.
         assert!(http_hint.contains("--data-root "), "{http_hint}");
         let third = type_hint(&cli, &http_hint);
         cli.ok("append demo --kind build_finished");

@@ -1,4 +1,4 @@
-//! Properties of every command: help, usage errors, global flags, exit codes.
+//! Properties of every command: help, usage errors, global options and exit codes.
 
 use crate::answers::{Sent, Status};
 use crate::harness::{Cli, Ran, parse};
@@ -166,7 +166,7 @@ fn where_the_outcome_is_unknown_the_hint_fits_the_command_and_works() {
         ("ack demo --agent dev --message-id m".to_owned() => Some(again)),
         ("init demo --members new".to_owned() => Some(again)),
     ] {
-        // Files may not grow.
+        // Set the maximum file size to zero.
         let mut command = std::process::Command::new("/bin/sh");
         let direct = cli.command(&format!("{line} --data-root {root} --json"));
         let limited = "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"";
@@ -193,7 +193,7 @@ fn where_the_outcome_is_unknown_the_hint_fits_the_command_and_works() {
 #[test]
 fn what_the_system_does_not_permit_exits_77() {
     let cli = Cli::with_team();
-    // File modes do not restrict root, so the test ends there; a unit test covers the mapping.
+    // Permissions of files do not restrict root, so skip the rest of the test. A unit test covers the exit code.
     let probe = cli.file("probe", "");
     let mode = |path: &std::path::Path, mode: u32| {
         use std::os::unix::fs::PermissionsExt;

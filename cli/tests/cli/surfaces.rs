@@ -1,6 +1,5 @@
-//! Random operations on every surface of one process: typed, in the envelope of `api`, over HTTP and as tools of the Model
-//! Context Protocol. Each surface has a team of its own with equal time and equal ids, so that answers, refusals and logs
-//! are compared byte by byte.
+//! Runs random operations on every surface in one process: as typed calls, in the envelope of `api`, over HTTP and as MCP tools.
+//! Each surface has a separate team with equal times and ids, so that answers, refusals and logs can be compared byte by byte.
 //!
 //! `TEAMLOG_SURFACE_ROUNDS` sets the number of rounds, `TEAMLOG_SURFACE_SEED` the first seed.
 
@@ -13,10 +12,10 @@ use std::thread;
 use surface::{Asked, Envelope, Http, Mcp, Outcome, Surface, Typed, World};
 use teamlog_team::api::{self, OPERATIONS, Operation};
 
-/// Rounds and steps without the variables.
+/// Default number of rounds.
 const ROUNDS: u64 = 3;
 const FIRST_SEED: u64 = 1;
-/// Drawn steps of a round, beside each operation once.
+/// Number of random steps in a round. Each round also runs every operation once.
 const STEPS: usize = 60;
 
 /// Operations that are not compared, with the reason.
@@ -31,7 +30,7 @@ const NOT_DRAWN: [(&str, &str); 2] = [
     ),
 ];
 
-/// Events that a refused call may record: deadlines that passed before it, and breaches of a bootstrap run.
+/// Kinds of events that a refused call may record: deadlines that passed before the call, and violations of a bootstrap run.
 const FACTS: [&str; 6] = [
     "task_lease_expired",
     "task_blocked",
@@ -41,7 +40,7 @@ const FACTS: [&str; 6] = [
     "response_stored",
 ];
 
-/// Prints the command that repeats a failed round.
+/// Prints the command that repeats a failed round. The number is the seed.
 struct Replay(u64);
 
 impl Drop for Replay {
@@ -55,7 +54,7 @@ impl Drop for Replay {
     }
 }
 
-/// One round: a team on each surface, and the operations that were carried out.
+/// A round: a team per surface, and the operations that were run.
 struct Round {
     surfaces: Vec<Box<dyn Surface>>,
     known: Known,
@@ -80,8 +79,9 @@ impl Round {
         }
     }
 
-    /// Carries out the scenario, in which every operation succeeds, and drawn operations: after the scenario in odd
-    /// rounds, between its steps in even ones. Ends the team last.
+    /// Runs the scenario, in which every operation succeeds, and random operations. In odd rounds the random operations follow
+    /// the
+    /// scenario, in even rounds they are between its steps. Ends the team last.
     fn run(&mut self, seed: u64) {
         self.dead_letter();
         let ends = |operation: &Operation| operation.name.ends_with("cleanup");
@@ -169,7 +169,7 @@ impl Round {
         self.carried_out.insert(asked.operation.name);
         let reads = recorded.is_empty() || asked.operation.mutates();
         assert!(reads, "{asked:?} records {recorded:?}");
-        // A call that recorded nothing, like a dry run, stored no answer to repeat.
+        // A call that recorded nothing, such as a dry run, has no stored answer.
         if asked.key.is_some() && !recorded.is_empty() {
             let again = self.everywhere(&asked);
             if again.answer != first.answer || again.replayed != Some(true) {
@@ -181,7 +181,7 @@ impl Round {
         first
     }
 
-    /// Calls every surface, compares the outcomes, and returns the first one.
+    /// Makes a call on every surface, compares the outcomes, and returns the first outcome.
     fn everywhere(&mut self, asked: &Asked) -> Outcome {
         let outcomes = self.surfaces.iter_mut().map(|surface| {
             let outcome = surface.call(asked);
@@ -207,8 +207,8 @@ impl Round {
     }
 }
 
-/// Returns an answer without fields that may differ: warnings, which are not part of the typed answer, and bytes of
-/// derived files, which a daemon writes later.
+/// Removes from an answer the fields that may differ: warnings, which the typed answer does not have, and sizes of derived
+/// files, which a daemon writes later.
 fn comparable(answer: &Result<Value, String>) -> Result<Value, String> {
     let mut answer = answer.clone();
     if let Ok(Value::Object(fields)) = &mut answer {

@@ -1,6 +1,6 @@
-//! System calls of one command, counted under strace: one data write, one sync and one head write besides views and
-//! derived files; the derived files that it opens; and no more calls in total than its budget. If strace is missing or
-//! may not trace, the tests say so and pass.
+//! Counts the system calls of a command under strace. Besides views and derived files, a command makes one write of data, one
+//! sync and one write of the head. It opens only certain derived files, and its total number of calls has a budget. If strace is
+//! missing or not permitted, the tests print a note and pass.
 
 use crate::prelude::*;
 use tempfile::TempDir;
@@ -21,7 +21,7 @@ fn succeeds(argv: &[String]) -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
-/// Creates a team in that format, with a message of an earlier day in `dev`'s inbox.
+/// Creates a team in a log format, with a message from an earlier day in the inbox of `dev`.
 fn team(format: &str) -> TempDir {
     let root = tempfile::tempdir().unwrap();
     for command in [
@@ -35,14 +35,14 @@ fn team(format: &str) -> TempDir {
     root
 }
 
-/// Returns strace's lines about one command on files of the team; `None` if strace is missing or may not trace.
+/// Returns the lines of strace about a command and files of the team. Returns `None` if strace is missing or not permitted.
 fn traced(root: &Path, command: &str) -> Option<Vec<String>> {
     let mut lines = traced_for(root, command, &format!("trace={WRITES},{SYNCS}"))?;
     lines.retain(|line| line.contains("/teams/demo"));
     Some(lines)
 }
 
-/// Returns all lines of strace about these calls of one command; `None` if strace is missing or may not trace.
+/// Returns all lines of strace about these system calls of a command. Returns `None` if strace is missing or not permitted.
 fn traced_for(root: &Path, command: &str, calls: &str) -> Option<Vec<String>> {
     let trace = root.join("trace").display().to_string();
     let strace: Vec<String> = ["strace", "-f", "-y", "-s", "0", "-o", &trace, "-e", calls]
@@ -59,7 +59,7 @@ fn traced_for(root: &Path, command: &str, calls: &str) -> Option<Vec<String>> {
     Some(text.lines().map(String::from).collect())
 }
 
-/// Counts the calls of these names on a path that contains `path`.
+/// Counts system calls with these names on a path that contains `path`.
 fn count(lines: &[String], names: &str, path: &str) -> usize {
     let named = |line: &&String| {
         names
@@ -73,7 +73,7 @@ fn count(lines: &[String], names: &str, path: &str) -> usize {
         .count()
 }
 
-/// A command opens only those runs of the derived store that may hold its key according to the manifest.
+/// A command opens only runs of the derived store that may contain its key according to the manifest.
 #[test]
 fn runs_that_cannot_hold_the_key_stay_closed() {
     let root = team("binary");
@@ -94,7 +94,7 @@ fn runs_that_cannot_hold_the_key_stay_closed() {
     for (command, runs) in [
         ("trace demo --trace-id tr-3 --limit 5", 1),
         ("trace demo --trace-id nobody", 0),
-        // The oldest run holds the team and its settings.
+        // The oldest run has the team and its settings.
         ("append demo --kind build_finished --actor ci", 1),
     ] {
         let Some(opened) = opened(command) else {
@@ -122,7 +122,7 @@ fn one_command_is_one_write_one_sync_and_one_head_write() {
                 return;
             };
             if segments(root.path()) != before {
-                // Midnight passed and began a segment; the next attempt runs in the middle of a day.
+                // A new segment was started at midnight. The next attempt runs in the middle of a day.
                 lines = traced(root.path(), command).unwrap();
             }
             let counts = [
@@ -158,18 +158,18 @@ fn commands_that_only_ask_sync_nothing_and_leave_the_log_alone() {
     }
 }
 
-/// Excludes calls whose number varies. Memory calls depend on the allocator and on optimisation; a debug build checks a
-/// descriptor before it closes it; and waiting for another thread depends on scheduling.
+/// Excludes system calls whose number varies. Memory calls depend on the allocator and the optimisation level. A debug build
+/// checks a file descriptor before closing it. Waiting for a thread depends on scheduling.
 const VARYING: &str = "trace=!brk,mmap,munmap,mprotect,madvise,fcntl,futex,sched_yield";
 
-/// The document with the budgets, for people and for this test.
+/// The document with the budgets. It is for people and for this test.
 const BUDGETS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../docs/performance/budgets.md"
 );
-/// Events in the log before every command.
+/// Number of events in the log before each command.
 const PAST: usize = 1_000;
-/// Row names, and the commands that run one after another on one team.
+/// Names of the rows, and the commands. They run one after another on one team.
 const COMMANDS: [(&str, &str); 9] = [
     ("`--version`", "--version"),
     ("open, and `status`", "status demo"),
@@ -191,7 +191,7 @@ const COMMANDS: [(&str, &str); 9] = [
     ("`tick`", "tick demo"),
 ];
 
-/// System calls, syncs, writes to files of the team, bytes of these.
+/// Numbers of system calls, syncs, writes to files of the team, and bytes of these writes.
 type Counts = [usize; 4];
 const COLUMNS: [&str; 4] = ["system calls", "syncs", "writes", "bytes"];
 
@@ -208,7 +208,7 @@ fn a_command_stays_within_its_budget() {
     if std::env::var_os("TEAMLOG_BLESS").is_some() {
         let (text, _) = budgets.split_once("\n| `").unwrap();
         let rows = counted.iter().map(|(row, [calls, syncs, writes, bytes])| {
-            // Process ids differ in length.
+            // Round the number of bytes, because process ids differ in length.
             let bytes = (bytes + 16).next_multiple_of(32) * bytes.min(&1);
             format!("{row} {calls} | {syncs} | {writes} | {bytes} |\n")
         });
@@ -233,7 +233,8 @@ fn a_command_stays_within_its_budget() {
     assert!(over.is_empty(), "over budget:\n{}", over.join("\n"));
 }
 
-/// Returns the counts of each command; `None` if strace is missing or may not trace, or if the program is another one.
+/// Returns the counts of each command. Returns `None` if strace is missing or not permitted, or if the program is not the tested
+/// one.
 fn counts_behind_a_past(format: &str) -> Option<[(&'static str, Counts); 9]> {
     loop {
         let root = team(format);
@@ -258,7 +259,7 @@ fn counts_behind_a_past(format: &str) -> Option<[(&'static str, Counts); 9]> {
         for (into, (name, command)) in counts.iter_mut().zip(COMMANDS) {
             *into = (name, counts_of(root.path(), command)?);
         }
-        // Midnight passed and began a segment; the next attempt runs in the middle of a day.
+        // A new segment was started at midnight. The next attempt runs in the middle of a day.
         if segments(root.path()) == before {
             return Some(counts);
         }
@@ -271,7 +272,7 @@ fn counts_of(root: &Path, command: &str) -> Option<Counts> {
         eprintln!("skipped: the program was not linked statically");
         return None;
     }
-    // Excludes reads of `/proc`: their number depends on the length of the paths.
+    // Exclude reads of `/proc`, because their number depends on the length of paths.
     lines.retain(|line| {
         let call = line.contains('(') && !line.contains(" resumed>");
         call && !line.contains("/proc/")

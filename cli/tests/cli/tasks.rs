@@ -1,4 +1,4 @@
-//! `task-assign`, `task-update`, `tasks`, `task show`, and what `status` says of them.
+//! `task-assign`, `task-update`, `tasks`, `task show`, and the tasks in `status`.
 
 use crate::answers::{Sent, Status, TaskShow, Tasks};
 use crate::prelude::*;

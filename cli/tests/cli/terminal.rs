@@ -1,9 +1,9 @@
-//! Terminals: colours unless refused, and text that cannot control them. `script` provides the terminal; without it
-//! these tests pass.
+//! Output on terminals: colours unless they are disabled, and text that cannot control the terminal. `script` provides the
+//! terminal; without it these tests pass.
 
 use crate::prelude::*;
 
-/// Runs a command on a terminal of its own; `None` if the machine has no `script`.
+/// Runs a command on a new terminal. Returns `None` if the machine has no `script`.
 pub fn on_terminal(cli: &Cli, line: &str, set: &[(&str, &str)]) -> Option<String> {
     in_terminal(
         cli,
@@ -12,7 +12,7 @@ pub fn on_terminal(cli: &Cli, line: &str, set: &[(&str, &str)]) -> Option<String
     )
 }
 
-/// Runs a shell line on a terminal of its own; `None` if the machine has no `script`.
+/// Runs a shell command on a new terminal. Returns `None` if the machine has no `script`.
 fn in_terminal(cli: &Cli, shell: &str, set: &[(&str, &str)]) -> Option<String> {
     let mut command = Command::new("script");
     command
@@ -34,10 +34,10 @@ fn in_terminal(cli: &Cli, shell: &str, set: &[(&str, &str)]) -> Option<String> {
     }
 }
 
-/// A message of another program, with an id, a trace and a title that new messages may not have.
+/// A message of another program whose id, trace and title contain characters that new messages must not have.
 const NASTY: &str = r#"{"id":"m\u200b\ue000-1","type":"task_assign","from":"lead","to":"dev","task_id":"T-1","trace_id":"t\u202er","created_at":"2024-01-01T00:00:00Z","payload":{"subject":"\u0000\u001b[2Jgone\u001b]52;c;eA==\u0007\u009b31m\u202etxt.exe\r\nerror: forged","details":"a\udb40\udc41b"}}"#;
 
-/// A file with control sequences for clipboard and colours, with hidden characters, and with invalid text at its end.
+/// A file with control sequences for the clipboard and colours, with hidden characters, and with invalid UTF-8 at its end.
 const NASTY_BYTES: &[u8] =
     b"a\x1b]52;c;eA==\x07\xc2\x9b31m\xe2\x80\xaeb\xe2\x80\x8bc\xf3\xa0\x81\x81\tu\n\x9b\xff\n";
 
@@ -184,7 +184,7 @@ fn a_row_fits_its_terminal_and_elsewhere_nothing_is_cut() {
     assert!(json.contains(subject), "{json}");
 }
 
-/// Returns the lines that a terminal of that many columns shows.
+/// Returns the lines that a terminal with `columns` columns shows.
 fn lines_in(cli: &Cli, line: &str, columns: usize) -> Option<Vec<String>> {
     let set = [("COLUMNS", &*columns.to_string()), ("NO_COLOR", "1")];
     let shown = on_terminal(cli, line, &set)?;

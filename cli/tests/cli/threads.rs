@@ -1,9 +1,9 @@
-//! If the system starts no more threads (`ulimit -u`), every command does its work on its only thread, or ends with an
-//! ordinary error. `strace` makes new threads fail; if it may not trace, the tests say so and pass.
+//! If the system starts no more threads (`ulimit -u`), every command does its work on one thread or ends with an ordinary error.
+//! `strace` makes new threads fail; if tracing is not permitted, the tests print a note and pass.
 
 use crate::prelude::*;
 
-/// Returns the command under strace, which refuses every new thread from the n-th one on.
+/// Returns the command under strace, which makes the start of a thread fail, beginning with thread number `from`.
 fn without_threads(cli: &Cli, from: usize, words: &[&str]) -> Command {
     let inject = format!("inject=clone,clone3:error=EAGAIN:when={from}+");
     let mut command = Command::new("strace");
@@ -39,7 +39,7 @@ fn may_trace() -> bool {
     may
 }
 
-/// Creates a team with more tasks and messages than one portion of any work, and a file of messages to import.
+/// Creates a team with more tasks and messages than one batch of any work, and a file of messages to import.
 fn world() -> Cli {
     let cli = Cli::with_team();
     let mut facts = String::new();
@@ -75,7 +75,7 @@ fn what_uses_threads_does_its_work_without_them() {
     }
     let first = world();
     for words in COMMANDS {
-        // Refuses every thread, or every thread from the fourth on, after some work has begun.
+        // Refuse every thread, or every thread from the fourth on, when some work has already begun.
         for from in [1, 4] {
             let cli = first.copy();
             let ran = Ran::of(&mut without_threads(&cli, from, words));
@@ -87,7 +87,7 @@ fn what_uses_threads_does_its_work_without_them() {
             assert!(!ran.stderr.contains("bug"), "{ran:?}");
         }
     }
-    // Both ways lead to the same state.
+    // The result does not depend on the number of threads.
     let (alone, together) = (first.copy(), first.copy());
     let rehydrated = Ran::of(&mut without_threads(&alone, 1, COMMANDS[0]));
     let digest = |text: &str| serde_json::from_str::<Value>(text).unwrap()["state_digest"].clone();
@@ -112,12 +112,12 @@ fn the_daemon_and_tools_say_so_where_they_cannot_do_without() {
         return;
     }
     let cli = Cli::with_team();
-    // `mcp` tries one thread before it begins; it cannot notice a limit that applies only after that.
+    // `mcp` starts one thread at its start, so only a limit that applies from the first thread affects it.
     for (words, last) in [(&["serve", "--json"][..], 6), (&["mcp"][..], 1)] {
         let mut refused = 0;
         for from in 1..=last {
             let mut command = without_threads(&cli, from, words);
-            // With enough threads the daemon serves; this test does not check that case.
+            // With enough threads the daemon serves. This case is not tested here.
             let mut child = command
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())
@@ -129,7 +129,7 @@ fn the_daemon_and_tools_say_so_where_they_cannot_do_without() {
             if line.is_empty() {
                 let ran = Ran::from_output(child.wait_with_output().unwrap());
                 match ran.code {
-                    // The input of `mcp` is empty, so it ends successfully without work.
+                    // The input of `mcp` is empty, so `mcp` ends successfully.
                     Some(0) => {}
                     code => {
                         assert_eq!(
@@ -150,7 +150,7 @@ fn the_daemon_and_tools_say_so_where_they_cannot_do_without() {
     }
 }
 
-/// Starts the daemon under a limit, as a user to whom the limit applies; `None` if the tests may not become that user.
+/// Starts the daemon under a limit, as a user to whom the limit applies. Returns `None` if the tests cannot become this user.
 fn served_under(limit: &str) -> Option<Ran> {
     let user = "54321";
     let setpriv = || {
@@ -186,7 +186,8 @@ fn served_under(limit: &str) -> Option<Ran> {
             .stdin(Stdio::null());
         Ran::of(&mut command)
     };
-    // A process that another test has just forked may still hold the copy open for writing: "text file busy", 126.
+    // A process that another test has just forked may still have the copy open for writing. The copy then cannot be executed
+    // ("text file busy", exit code 126).
     until("the copy can be executed", || {
         let code = run("./teamlog init demo --members dev").code;
         assert!(matches!(code, Some(0 | 126)), "{code:?}");

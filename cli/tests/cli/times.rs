@@ -1,9 +1,9 @@
-//! Displayed times are UTC and say so in every time zone: each ends in `Z`, or in ` UTC` at the head of a trace. Ages
-//! need no zone.
+//! Times in output are in UTC in every time zone. They end with `Z`, or with ` UTC` in the heading of a trace. Ages have no
+//! zone.
 
 use crate::harness::Cli;
 
-/// Commands that create data of every kind that has a time.
+/// Commands that create data with every kind of time.
 const HISTORY: [&str; 15] = [
     "init other --members lead",
     "send demo --from lead --to dev --type handoff --message-id m-1",
@@ -22,7 +22,7 @@ const HISTORY: [&str; 15] = [
     "tick demo",
 ];
 
-/// Commands, with true if the output has clock times.
+/// Commands. The flag is true if the output has times of day.
 const SHOWN: [(&str, bool); 39] = [
     ("tail demo", true),
     ("replay demo", true),
@@ -65,7 +65,7 @@ const SHOWN: [(&str, bool); 39] = [
     ("nudge demo --dry-run", false),
 ];
 
-/// Returns the text after each `12:34:56` and its fraction.
+/// Returns the text after each time of day such as `12:34:56`, without its fraction.
 fn zones(shown: &str) -> Vec<&str> {
     let clock = |text: &str| {
         let two = |at: usize| {
@@ -91,7 +91,7 @@ fn every_time_that_is_shown_says_that_it_is_utc() {
         let output = command.output().unwrap();
         let shown = String::from_utf8(output.stdout).unwrap();
         let failed = String::from_utf8(output.stderr).unwrap();
-        // A negative answer sets the exit code too, so only standard error is checked.
+        // Check only standard error, because a negative answer also sets the exit code.
         assert_eq!(failed, "", "{line}: {shown}");
         shown
     };

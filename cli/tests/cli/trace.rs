@@ -1,4 +1,4 @@
-//! `trace`: one story, paged, as JSON and as a timeline.
+//! `trace`: one trace in pages, as JSON and as a timeline.
 
 use crate::answers::{Append, Trace};
 use crate::prelude::*;
@@ -92,7 +92,7 @@ fn people_see_a_timeline() {
     assert!(lines[5].contains("[duplicate: changed nothing]"), "{shown}");
     shows!(lines[6] => has "[superseded: changed nothing]");
     shows!(lines[7] => has "{\"result\":\"green\"}  [foreign]");
-    // The ack follows from a message that two others stand below of.
+    // The cause of the ack is a message that has two other events below it.
     assert!(lines[8].contains("  └ message_acked "), "{shown}");
     assert!(lines[8].ends_with("done  [from #3]"), "{shown}");
     assert_eq!(lines.len(), 9, "{shown}");
@@ -133,7 +133,7 @@ fn a_cause_that_is_not_in_sight_is_said_in_words() {
             .iter()
             .all(|seq| found.contains(seq))
     );
-    // A task's history is no page of a trace: causes elsewhere are only named.
+    // The history of a task is not a trace, so causes in other places are only named.
     append(&format!("--kind x_effect --task-id T-1 --cause {loose}"));
     cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S");
     let history = cli.ok("task show demo T-1 --history");

@@ -1,5 +1,4 @@
-//! Receipts and signed heads: their signer, their validity, and the answer to a client that presents its last receipt
-//! again.
+//! Receipts and signed heads: the signer, the validity, and answers to a client that presents its last receipt.
 
 use crate::answers::{Head, Sent, Verify};
 use crate::harness::ErrorBody;
@@ -19,7 +18,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Returns every file below a directory, with its bytes.
+/// Returns every file below a directory with its content.
 fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(dir).unwrap() {
@@ -40,7 +39,7 @@ fn put_back(team: &Path, kept: &BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
-/// Runs a command that must exit with 65 before it touches anything.
+/// Runs a command that must exit with 65 and change nothing.
 #[track_caller]
 fn stopped(cli: &Cli, line: &str) -> ErrorBody {
     let teams = cli.dir().join("teams");
@@ -69,7 +68,7 @@ fn a_pair_of_keys_is_made_once_and_the_secret_one_is_shown_to_nobody() {
 
     shows!(cli.refused_json(1, "keygen --out auditor").code => is "key_exists");
     fs::remove_file(&secret).unwrap();
-    // Half of a key pair also makes `keygen` refuse, and `keygen` does not write the other half.
+    // `keygen` refuses if one file of a key pair exists, and does not write the other file.
     shows!(cli.refused_json(1, "keygen --out auditor").code => is "key_exists");
     assert!(!secret.exists());
     assert_eq!(fs::read_to_string(&public).unwrap(), public_text);
@@ -104,7 +103,7 @@ fn a_signed_head_tells_a_changed_log_a_changed_receipt_and_a_changed_signature_a
         let by = fields["public_key"].as_str().unwrap();
         shows!(said => ends &format!("  receipt signed by {by}\n"));
         assert!(cli.ok("head demo --sign key").contains(by));
-        // Without --key the signature is checked with the receipt's own key, and the answer says so.
+        // Without `--key`, the key in the receipt checks the signature, and the answer says so.
         let unnamed = cli.ok("verify demo --against signed.json");
         shows!(unnamed => has &format!("  receipt signed by {by}, which you did not name"));
         let answer: Value = parse(&cli.ok("verify demo --against signed.json --json"));
@@ -192,7 +191,7 @@ fn a_key_that_others_may_read_signs_nothing() {
     shows!(cli.refused_json(1, "head demo --sign text").code => is "invalid_input");
 }
 
-/// Returns the signed bytes as docs/format.md defines them, written independently of the code.
+/// Returns the signed bytes as docs/format.md defines them, without the code under test.
 fn documented_bytes(head: &Value) -> String {
     let text = |name: &str| head[name].as_str().unwrap().to_owned();
     format!(
@@ -288,7 +287,7 @@ fn what_records_something_gives_a_receipt_for_it_if_asked() {
             "{line}"
         );
     }
-    // A rejection is recorded too, and its receipt comes with the answer.
+    // A rejection is recorded, so its answer has a receipt.
     let ran = cli.run("ack demo --agent qa --message-id m --receipt --json");
     assert_eq!(ran.code, Some(1));
     assert_eq!(parse::<Value>(&ran.stdout)["receipt"]["seq"], 10);
@@ -338,7 +337,7 @@ fn a_team_that_was_put_back_is_noticed_before_anything_is_written() {
         ));
         let receipt = sent["receipt"].to_string();
         put_back(&team, &kept);
-        // A torn tail, which a writer or reader would quarantine, stays in place.
+        // A writer or reader would move a torn tail to quarantine. Here the torn tail stays in place.
         let mut segment = fs::OpenOptions::new()
             .append(true)
             .open(cli.segment("demo"))
@@ -368,7 +367,7 @@ fn a_team_that_was_put_back_is_noticed_before_anything_is_written() {
             assert!(error.hint.unwrap().contains("teamlog verify demo"));
         }
 
-        // Other writers continue from the older state, past the receipt's seq.
+        // Other writers continue from the older state, beyond the seq of the receipt.
         for _ in 0..3 {
             let ran = cli.run("append demo --kind x_by_somebody_else --actor eve");
             assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -438,7 +437,7 @@ fn a_head_that_lags_behind_the_bytes_is_no_rollback() {
     assert_eq!(parse::<Sent>(&ran.stdout).event.seq, 5);
 }
 
-/// Changes an event of a segment without changing its length; its CRC is valid again.
+/// Changes an event of a segment. Its length stays unchanged and its CRC is valid.
 fn change_an_event(path: &Path, format: Format) {
     let bytes = fs::read(path).unwrap();
     let (_, mut at) = SegmentHeader::decode(format, &bytes).unwrap();
@@ -476,7 +475,7 @@ fn a_sealed_segment_that_was_changed_is_noticed_though_its_checksums_fit() {
         let receipt = cli.ok("head old --json");
         cli.file("receipt.json", &receipt);
         let presented = "--last-receipt @receipt.json";
-        // Runs twice so that digests are known; files younger than a clock tick are hashed again.
+        // Run twice, so that the digests are stored. Files younger than the granularity of file times are hashed again.
         cli.ok(&format!("status old {presented}"));
         std::thread::sleep(std::time::Duration::from_millis(20));
         cli.ok(&format!("status old {presented}"));

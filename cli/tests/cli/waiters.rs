@@ -1,5 +1,5 @@
-//! Commands that wait for something outside of the daemon: they occupy no worker thread, end with their callers, and do
-//! not delay a stop.
+//! Commands that wait for something outside of the daemon. They occupy no worker thread, end with their callers, and do not delay
+//! a stop.
 
 use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran, parse, parse_lines};
@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, ChildStdin, Stdio};
 use std::time::{Duration, Instant};
 
-/// Number of waiting commands, more than the daemon carries out at a time.
+/// Number of commands that wait. It is larger than the number of commands that the daemon runs at one time.
 const WAITERS: usize = 70;
 
 fn begun(cli: &Cli, line: &str) -> Child {
@@ -20,7 +20,7 @@ fn begun(cli: &Cli, line: &str) -> Child {
     command.spawn().unwrap()
 }
 
-/// Starts `send --wait` for a message of this id.
+/// Starts `send --wait` for a message with this id.
 fn waiter(cli: &Cli, id: &str) -> Child {
     begun(
         cli,
@@ -35,7 +35,7 @@ fn required(cli: &Cli) -> usize {
     required.lines().count()
 }
 
-/// Returns the number of the daemon's threads that carry out calls.
+/// Returns the number of threads of the daemon that run calls.
 fn calls(daemon: &Daemon) -> usize {
     let threads = std::fs::read_dir(format!("/proc/{}/task", daemon.pid())).unwrap();
     let names =
@@ -43,7 +43,7 @@ fn calls(daemon: &Daemon) -> usize {
     names.filter(|name| name.trim() == "upgraded").count()
 }
 
-/// Stops the daemon as the system does, and checks that it ends cleanly and soon.
+/// Stops the daemon with SIGTERM. Checks that it ends soon and without errors.
 #[track_caller]
 fn stops_soon(daemon: Daemon) {
     let since = Instant::now();
@@ -104,7 +104,7 @@ fn a_stop_leaves_those_that_wait_and_says_what_is_known() {
     assert!(error.message.contains(known), "{error:?}");
     assert_eq!(error.details["message_id"], "w-1");
     assert!(error.hint.unwrap().contains("--message-id w-1"));
-    // Repeating the command continues to wait, with or without a daemon.
+    // Repeating the command continues the wait, with and without a daemon.
     let again = waiter(&cli, "w-1");
     until("it waits again", || {
         let known = cli.ok("replay demo --json --kind message_duplicate");
@@ -144,8 +144,8 @@ fn a_stop_waits_for_no_input_and_ends_nobody_who_does() {
     cli.ok("verify demo");
 }
 
-/// Starts a batch that reads `from` in groups of one line, and waits until the first of two lines is recorded. Returns
-/// the process and its input, which accepts more lines.
+/// Starts a batch that reads `from` in groups of one line. Waits until the first of two lines is recorded. Returns the process
+/// and its standard input, which accepts more lines.
 fn half_a_batch(cli: &Cli, from: &str) -> (Child, ChildStdin) {
     let line = format!("append demo --batch {from} --batch-size 1 --lock-timeout 0.3 --json");
     let mut batch = begun(cli, &line);
@@ -185,7 +185,7 @@ fn assert_recorded_once(cli: &Cli, kinds: &[&str]) {
     assert_eq!(recorded[1..], *kinds);
 }
 
-/// A batch that permanently loses the lock to a process that is no daemon reports the events that it recorded.
+/// A batch that permanently loses the lock to another process than a daemon reports the events that it recorded.
 #[test]
 fn a_batch_that_loses_the_lock_in_the_middle_says_what_is_recorded() {
     let cli = Cli::with_team();
@@ -211,7 +211,7 @@ fn a_batch_that_loses_the_lock_in_the_middle_says_what_is_recorded() {
     assert_recorded_once(&cli, &["seen"]);
 }
 
-/// Without the lock, a batch reports the same details as in the middle: nothing recorded, and its first line as the next one.
+/// A batch that never gets the lock reports that nothing is recorded and that the next line is its first line.
 #[test]
 fn a_batch_that_never_gets_the_lock_says_that_nothing_is_recorded() {
     let cli = Cli::with_team();
@@ -240,7 +240,7 @@ fn a_batch_from_a_pipe_is_read_once_wherever_it_is_recorded() {
         &cli,
         "append demo --batch facts --batch-size 1 --lock-timeout 0.3 --json",
     );
-    // Blocks until the command has opened the other end, which it does before it knows of a daemon.
+    // This blocks until the command has opened the other end of the pipe. The command does so before it looks for a daemon.
     let mut input = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
     let daemon = Daemon::of(&cli);
     cli.ok("append demo --kind by_the_daemon");

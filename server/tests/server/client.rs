@@ -21,14 +21,13 @@ pub struct Client<S> {
     pub stream: S,
     host: String,
     read: Vec<u8>,
-    /// The error that ended the connection; absent if the other end closed it.
+    /// The error that ended the connection. `None` if the daemon closed it.
     broken: Option<std::io::Error>,
 }
 
-/// A parsed answer.
 #[derive(Debug, Clone)]
 pub struct Heard {
-    /// Request line and body; empty for an answer that no request of this client led to.
+    /// Request line and body of the request. Empty if the answer belongs to no request of this client.
     asked: String,
     pub status: u16,
     pub head: String,
@@ -40,14 +39,14 @@ impl Heard {
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
-    /// Asserts a refusal with this status and code.
+    /// Asserts that the answer is a refusal with this status and code.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> &Self {
         let told = (self.status, self.code());
         assert_eq!(told, (status, code.to_owned()), "{self:?}");
         self
     }
-    /// Asserts this status.
+    /// Asserts the status of the answer.
     #[track_caller]
     pub fn is(&self, status: u16) -> &Self {
         assert_eq!(self.status, status, "{self:?}");
@@ -95,7 +94,7 @@ impl Client<UnixStream> {
 }
 
 impl<S: Read + Write> Client<S> {
-    /// Sends a request with these headers and `Host`.
+    /// Sends a request with these headers and a header `Host`.
     pub fn send(&mut self, line: &str, headers: &[(&str, &str)], body: &str) {
         let mut request = format!("{line} HTTP/1.1\r\nHost: {}\r\n", self.host);
         for (name, value) in headers {
@@ -108,7 +107,7 @@ impl<S: Read + Write> Client<S> {
         request += body;
         self.say(request.as_bytes());
     }
-    /// Sends a request with these headers beside `Host`, and reads the answer.
+    /// Sends a request with these headers and a header `Host`. Reads the answer.
     pub fn ask(&mut self, line: &str, headers: &[(&str, &str)], body: &str) -> Heard {
         self.send(line, headers, body);
         let Some(mut heard) = self.hear() else {
@@ -121,16 +120,15 @@ impl<S: Read + Write> Client<S> {
         }
         heard
     }
-    /// Sends a request with a token.
     pub fn begin(&mut self, token: &str, line: &str, body: &str) {
         let bearer = format!("Bearer {token}");
         self.send(line, &[("Authorization", &bearer)], body);
     }
-    /// Sends a request with a token, and reads the answer.
+    /// Sends a request with a token. Reads the answer.
     pub fn call(&mut self, token: &str, line: &str, body: &str) -> Heard {
         self.call_with(token, line, &[], body)
     }
-    /// Sends a request with a token and more headers, and reads the answer.
+    /// Sends a request with a token and further headers. Reads the answer.
     pub fn call_with(
         &mut self,
         token: &str,
@@ -145,11 +143,11 @@ impl<S: Read + Write> Client<S> {
     pub fn get(&mut self, path: &str) -> Heard {
         self.ask(&format!("GET {path}"), &[], "")
     }
-    /// Sends bytes; ignores errors.
+    /// Sends bytes. Ignores errors.
     pub fn say(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }
-    /// Reads the next answer, unless the connection ends before it.
+    /// Reads the next answer. Returns `None` if the connection ends before.
     pub fn hear(&mut self) -> Option<Heard> {
         let end = loop {
             if let Some(end) = self.read.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -175,12 +173,12 @@ impl<S: Read + Write> Client<S> {
         heard.body = String::from_utf8(self.read.drain(..length).collect()).unwrap();
         Some(heard)
     }
-    /// Reads everything until the connection ends.
+    /// Reads all bytes until the connection ends.
     pub fn rest(&mut self) -> Vec<u8> {
         while self.more() {}
         std::mem::take(&mut self.read)
     }
-    /// Reads a chunked body up to its last chunk; `None` if the connection ends before.
+    /// Reads a chunked body including its last chunk. Returns `None` if the connection ends before.
     pub fn chunks(&mut self) -> Option<Vec<u8>> {
         let since = Instant::now();
         while !self.read.ends_with(b"0\r\n\r\n") {
@@ -191,7 +189,7 @@ impl<S: Read + Write> Client<S> {
         }
         Some(std::mem::take(&mut self.read))
     }
-    /// Reads until the bytes read so far fulfil the condition. `rest` returns all of them again.
+    /// Reads until the bytes that were read fulfil a condition. A later `rest` returns these bytes too.
     #[track_caller]
     pub fn until(&mut self, so: impl Fn(&str) -> bool) {
         let since = Instant::now();
@@ -204,7 +202,7 @@ impl<S: Read + Write> Client<S> {
             assert!(goes_on, "{told}");
         }
     }
-    /// Checks that the other end closed the connection and sent nothing before.
+    /// Returns true if the daemon closes the connection without sending anything.
     pub fn is_over(&mut self) -> bool {
         self.read.is_empty() && !self.more()
     }

@@ -6,11 +6,11 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use teamlog_server::openapi;
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(openapi::document);
-/// Validators by the place of their schema.
+/// Validators by the JSON pointer of their schema.
 static VALIDATORS: LazyLock<Mutex<HashMap<String, jsonschema::Validator>>> =
     LazyLock::new(Mutex::default);
 
-/// Checks an error answer to `method` and `target` against the document.
+/// Checks the error answer of a request against the document.
 #[track_caller]
 pub fn check(method: &str, target: &str, status: u16, body: &Value) {
     let place = place(method, target, status);
@@ -25,17 +25,17 @@ pub fn check(method: &str, target: &str, status: u16, body: &Value) {
     }
 }
 
-/// Returns the pointer to the schema of such an answer in the document.
+/// Returns the JSON pointer to the schema of an answer in the document.
 #[track_caller]
 fn place(method: &str, target: &str, status: u16) -> String {
     let Some(path) = documented_path(target) else {
-        // A path that is not served has no operation; its error has the general schema.
+        // A path that does not exist has no operation, so its error has the general schema.
         return "/components/schemas/ErrorBody".to_owned();
     };
     let path_of = path.replace('~', "~0").replace('/', "~1");
     let item = DOCUMENT["paths"][&path].as_object().unwrap();
     let own = method.to_lowercase().replace("head", "get");
-    // A method that the path does not have is answered by the path.
+    // If the path does not support the method, the schema of any other method of the path applies.
     let operation = match item.contains_key(&own) {
         true => own,
         false => item.keys().next().unwrap().clone(),
@@ -54,7 +54,7 @@ fn place(method: &str, target: &str, status: u16) -> String {
     format!("/paths/{path_of}/{operation}/responses/{listed}/content/application~1json/schema")
 }
 
-/// Returns the documented path that matches a target.
+/// Returns the path in the document that matches the target of a request.
 fn documented_path(target: &str) -> Option<String> {
     let path = target.split('?').next().unwrap_or_default();
     let paths = DOCUMENT["paths"].as_object().unwrap();

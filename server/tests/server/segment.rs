@@ -1,23 +1,23 @@
-//! The segment of a team's log, and damage to it.
+//! The segment of a team's log, and damage to the segment.
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Returns the only segment of a team.
+/// Returns the path of the only segment of a team.
 pub fn of(root: &Path, team: &str) -> PathBuf {
     let events = root.join("teams").join(team).join("events");
     let mut names = std::fs::read_dir(events).unwrap();
     names.next().unwrap().unwrap().path()
 }
 
-/// Flips a bit in the middle of a segment, and returns its position.
+/// Flips a bit in the middle of a segment. Returns the offset.
 pub fn flip(segment: &Path) -> u64 {
     let middle = std::fs::metadata(segment).unwrap().len() / 2;
     flip_at(segment, middle);
     middle
 }
 
-/// Flips a bit at an offset, in place, like a bad disk. A second flip restores it.
+/// Flips a bit at an offset in place, like a bad disk. A second call restores the bit.
 pub fn flip_at(segment: &Path, at: u64) {
     let mut options = std::fs::OpenOptions::new();
     let file = options.read(true).write(true).open(segment).unwrap();

@@ -1,4 +1,4 @@
-//! Repair and salvage: the plan comes first, readable events are kept, and no original byte is lost.
+//! Repair and salvage: the plan is shown first, readable events are kept, and no original byte is lost.
 
 use super::{check, edit, history, team, tree, turned};
 use crate::answers::{Head, Rehydrate, Sent, Status, Verify};
@@ -45,7 +45,7 @@ fn repair_says_what_would_go_and_then_does_it() {
         let status: Status = cli.json("status demo --digest");
         assert_eq!(status.state_digest, done.state_digest);
         assert_eq!(turned(&check(&cli)), BTreeSet::new());
-        // A receipt of the removed events no longer matches.
+        // A receipt that covers the removed events no longer matches.
         let ran = cli.run("verify demo --against receipt.json --json");
         assert_eq!(ran.code, Some(65), "{ran:?}");
         let kind = &parse::<Verify>(&ran.stdout).problems[0].kind;
@@ -94,7 +94,7 @@ fn salvage_keeps_what_reads_and_every_byte_of_what_was() {
             "receipts of the damaged log are not this one's"
         );
         shows!(cli.ok("replay demo --kind log_salvaged") => has "log_salvaged");
-        // A whole log needs no salvage.
+        // A log without damage needs no salvage.
         assert_eq!(
             cli.json::<Rehydrate>("rehydrate demo --salvage").salvaged,
             None

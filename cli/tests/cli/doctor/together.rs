@@ -1,4 +1,4 @@
-//! The lock of a team, and several faults at once.
+//! The lock of a team, and several faults at one time.
 
 use super::*;
 
@@ -58,7 +58,7 @@ fn several_faults_are_all_told_and_one_pass_mends_them() {
             "{answer:#?}"
         );
     }
-    // The command for the log comes first.
+    // The command that repairs the log comes first.
     shows!(answer.recommendations[0] => is "teamlog rehydrate demo --salvage");
     let shown = cli.run("doctor check demo");
     assert_eq!(shown.code, Some(2));
@@ -107,7 +107,7 @@ fn what_stands_in_the_place_of_derived_data_is_healed_or_a_failed_check() {
     assert!(manifest.is_file());
     assert_eq!(cli.run("doctor check demo").code, Some(0));
 
-    // A directory in the place of a file that writers do not replace fails the check.
+    // The check fails if a directory is in the place of a file that writers do not replace.
     for (entry, check) in [
         ("tasks/T-1.json", "views"),
         ("inboxes/dev.jsonl", "views"),

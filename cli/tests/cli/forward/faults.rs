@@ -1,4 +1,4 @@
-//! Commands whose daemon is gone, ends during the call, or is another program.
+//! Commands whose daemon is missing, ends during the call, or is another program.
 
 use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran, parse};
@@ -31,7 +31,7 @@ fn a_daemon_that_was_killed_is_not_waited_for() {
     cli.ok("verify demo");
 }
 
-/// A stopped daemon holds the team's lock and does not answer.
+/// A suspended daemon holds the team's lock and does not answer.
 #[test]
 fn a_stopped_daemon_is_waited_for_no_longer_than_a_lock() {
     let cli = Cli::with_team();
@@ -44,7 +44,7 @@ fn a_stopped_daemon_is_waited_for_no_longer_than_a_lock() {
     daemon.resume();
     assert_eq!(ran.code, Some(69), "{ran:?}");
     assert!(ran.stderr.contains("does not answer"), "{ran:?}");
-    // Without the option, the limit would be ten seconds.
+    // The default limit would be ten seconds.
     assert!(waited < Duration::from_secs(9), "{waited:?}");
     cli.ok("append demo --kind afterwards");
     assert_eq!(cli.ok("replay demo --json --kind waited"), "");
@@ -64,7 +64,7 @@ fn a_daemon_that_goes_in_the_middle_leaves_the_outcome_unknown() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // The daemon has the call once the message is recorded.
+        // A recorded message shows that the daemon received the call.
         let sent = || {
             cli.ok("replay demo --json --kind message_sent")
                 .contains(&format!("m-{json}"))
@@ -88,7 +88,7 @@ fn a_daemon_that_goes_in_the_middle_leaves_the_outcome_unknown() {
     cli.ok("append demo --kind afterwards");
 }
 
-/// An answer that accepts the call, followed by bytes that no daemon sends.
+/// Reply that accepts the call, followed by bytes that no daemon sends.
 const BABBLE: &str = "HTTP/1.1 101 Yes\r\n\r\n\u{7f}\u{7f}\u{7f}\u{7f}";
 
 #[test]
@@ -144,8 +144,7 @@ fn a_command_on_the_whole_log_is_carried_out_here_whatever_becomes_of_the_daemon
     served.join().unwrap();
     let daemon = Daemon::of(&cli);
     cli.ok("append demo --kind by_the_daemon");
-    // With a running daemon these commands also run in the caller's process; the daemon then continues with the changed
-    // log.
+    // These commands run in the caller's process even if a daemon runs. The daemon then continues with the changed log.
     for line in [
         "convert demo --to binary",
         "doctor repair demo --to 1 --yes",
@@ -161,8 +160,8 @@ fn a_command_on_the_whole_log_is_carried_out_here_whatever_becomes_of_the_daemon
     drop(daemon);
 }
 
-/// Opens a connection that keeps the daemon off the team while it is open. Returns the connection and the daemon's
-/// reply.
+/// Opens a connection that makes the daemon release the team while the connection is open. Returns the connection and the
+/// daemon's reply.
 fn gave_way(cli: &Cli, daemon: &Daemon) -> (UnixStream, Vec<u8>) {
     let root = cli.dir().metadata().unwrap();
     let root = json!([root.dev(), root.ino()]);
@@ -197,20 +196,20 @@ fn a_daemon_keeps_off_a_team_for_as_long_as_whoever_asked_for_it_is_there() {
     cli.ok("append demo --kind by_the_daemon");
     let (connection, reply) = gave_way(&cli, &daemon);
     assert_eq!(reply, b"\"GaveWay\"");
-    // The lock is free, and the daemon does not take it.
+    // The lock is free, but the daemon does not take it.
     let refused = cli.refused_json(75, "append demo --kind meanwhile --lock-timeout 0");
     assert_eq!(refused.code, "locked");
     cli.ok("rehydrate demo");
     drop(connection);
     cli.ok("append demo --kind afterwards");
-    // An open connection does not delay a stop either.
+    // An open connection does not delay a stop.
     let (_connection, _) = gave_way(&cli, &daemon);
     cli.ok("serve --stop");
     assert_eq!(daemon.ended().0, Some(0));
     cli.ok("verify demo");
 }
 
-/// Listens in the daemon's place, and answers one connection with this text.
+/// Listens in the place of the daemon, and answers one connection with `answer`.
 fn impostor(cli: &Cli, answer: &'static str) -> thread::JoinHandle<()> {
     let socket = cli.dir().join("socket");
     let _ = std::fs::remove_file(&socket);
@@ -220,7 +219,7 @@ fn impostor(cli: &Cli, answer: &'static str) -> thread::JoinHandle<()> {
         "socket": socket, "version": "9.9.9", "teamId": "demo", "startedAt": "x"
     });
     let file = cli.dir().join("teams/demo/runtime.json");
-    // The rename makes the file appear whole and readable by its owner alone.
+    // The rename makes the whole file appear at once, readable only by its owner.
     let aside = cli.dir().join("aside");
     std::fs::write(&aside, runtime.to_string()).unwrap();
     std::fs::set_permissions(&aside, PermissionsExt::from_mode(0o600)).unwrap();
@@ -237,7 +236,7 @@ fn impostor(cli: &Cli, answer: &'static str) -> thread::JoinHandle<()> {
         assert!(head.contains("Upgrade: teamlog-forward/2\r\n"), "{head}");
         stream.write_all(answer.as_bytes()).unwrap();
         if answer.starts_with("HTTP/1.1 101") {
-            // Reads the start of the call before the connection closes.
+            // Read the first byte of the call before closing the connection.
             stream.read_exact(&mut [0]).unwrap();
         }
     })
@@ -252,7 +251,7 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
         ("HTTP/1.1 503 Busy\r\n\r\n", 75, "busy"),
         ("HTTP/1.1 404 Not Found\r\n\r\n", 69, "daemon_unreachable"),
         ("SSH-2.0-OpenSSH\r\n\r\n", 69, "daemon_unreachable"),
-        // Accepts the call, then sends bytes that no daemon sends.
+        // A daemon that accepts the call and then sends bytes that no daemon sends.
         (
             "HTTP/1.1 101 Yes\r\n\r\n\u{1}\0\0\0\u{63}",
             74,
@@ -269,7 +268,7 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
         assert_eq!(refused.code, code, "{answer}: {refused:?}");
         served.join().unwrap();
     }
-    // `api` exits with 1 for every refusal, also for this one, and its envelope follows the contract.
+    // `api` exits with 1 for every refusal, and prints the error in its envelope.
     let served = impostor(&cli, mismatch);
     let ran = cli.run("api create-task --input '{\"team_name\":\"demo\",\"subject\":\"S\",\"description\":\"D\"}' --json");
     assert_eq!(ran.code, Some(1), "{ran:?}");
@@ -279,7 +278,7 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
     assert_eq!(error["code"], "operation_failed", "{ran:?}");
     assert_eq!(error["details"]["code"], "daemon_version_mismatch");
     served.join().unwrap();
-    // A daemon that hangs up at once has not taken the call, so the command runs without it.
+    // A daemon that closes the connection at once has not taken the call, so the command runs in its own process.
     let served = impostor(&cli, "");
     cli.ok("tick demo");
     served.join().unwrap();
@@ -301,7 +300,7 @@ fn a_daemon_that_came_while_the_lock_was_waited_for_is_found() {
     });
 }
 
-/// Checks that a command that waits for the lock asks a daemon that started meanwhile.
+/// Checks that a command that waits for the lock finds a daemon that started in the meantime.
 #[track_caller]
 fn is_found_while_waiting(line: &str) {
     let cli = Cli::with_team();
@@ -316,7 +315,7 @@ fn is_found_while_waiting(line: &str) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The command looks for a daemon first; once it waits for the lock, it has the lock file open.
+    // The command has the lock file open while it waits for the lock. Before that, it looked for a daemon.
     let open = format!("/proc/{}/fd", waiting.id());
     let waits = || {
         let files = std::fs::read_dir(&open).unwrap();
@@ -366,7 +365,7 @@ fn a_file_that_others_may_have_written_is_not_believed() {
             "{text}"
         );
     }
-    // Commands that only read ignore the file.
+    // Commands that only read ignore `runtime.json`.
     cli.ok("status demo");
 }
 

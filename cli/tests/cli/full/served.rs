@@ -1,4 +1,4 @@
-//! A daemon on a full disk: every GET is answered, and a write gets 507.
+//! A daemon on a full disk answers every GET, and answers 507 to a write.
 
 use super::{Medium, sample};
 use crate::daemon::Daemon;
@@ -6,7 +6,7 @@ use crate::prelude::*;
 use crate::reference::prepared;
 use std::io::Write;
 
-/// A daemon whose teams are on their own small disk.
+/// A daemon whose teams are on a small disk.
 struct Served {
     daemon: Daemon,
     teams: PathBuf,
@@ -19,7 +19,7 @@ impl Served {
             .arg(env!("CARGO_BIN_EXE_teamlog"))
             .args(["serve", "--json"]);
         let daemon = Daemon::started(command);
-        // The path through the daemon's process, since only the daemon sees that disk.
+        // Access the disk through the daemon's process, because only the daemon has it mounted.
         let teams = format!("/proc/{}/root{}/teams", daemon.pid(), cli.dir().display());
         let teams = PathBuf::from(teams);
         Served { daemon, teams }
@@ -34,7 +34,7 @@ impl Served {
         std::fs::remove_file(self.teams.join(".filler")).unwrap();
     }
 
-    /// Sends a request with the team's token, and returns status, head and body.
+    /// Sends a request with the team's token. Returns status, head and body.
     fn ask(&self, method: &str, target: &str, body: &str) -> (u16, String, Value) {
         let runtime = std::fs::read(self.teams.join("demo/runtime.json")).unwrap();
         let runtime: Value = serde_json::from_slice(&runtime).unwrap();
@@ -42,7 +42,7 @@ impl Served {
         self.daemon.ask(token, method, target, body)
     }
 
-    /// Returns every GET of the daemon's OpenAPI document, with its required parameters.
+    /// Returns every GET request of the daemon's OpenAPI document, with its required parameters.
     fn targets(&self) -> Vec<String> {
         let (_, _, document) = self.ask("GET", "/v1/openapi.json", "");
         let paths = document["paths"].as_object().unwrap();
@@ -52,7 +52,7 @@ impl Served {
             .collect()
     }
 
-    /// Sends every GET, and returns the statuses and heads.
+    /// Sends every GET request. Returns status and head of each reply.
     fn read_all(&self) -> Vec<(String, u16, String)> {
         let targets = self.targets();
         let ask = |target: String| {
@@ -85,7 +85,7 @@ fn target(path: &str, described: &Value) -> String {
     }
 }
 
-/// Checks that every GET got 200. `/readyz` and `/v1/root/teams` may differ.
+/// Checks that every GET request got status 200, except for `/readyz` and `/v1/root/teams`.
 #[track_caller]
 fn all_well(read: &[(String, u16, String)]) {
     assert!(read.len() > 12, "{read:?}");
@@ -106,7 +106,7 @@ fn every_get_answers_while_the_disk_is_full_and_a_write_is_answered_507() {
     let served = Served::new(&cli);
     all_well(&served.read_all());
     served.fill();
-    // The event is larger than the rest of a block, so that a part of it is written.
+    // The event is larger than the free part of a block, so only a part of it is written.
     let long = format!(
         "{{\"title\":\"big\",\"description\":\"{}\"}}",
         "x".repeat(200_000)

@@ -1,9 +1,8 @@
-//! Steps of the tests with several hosts: reads that demand new data, competing claims, the death of the primary.
+//! Steps of the tests with several hosts: reads that require new data, competing claims, and the end of the primary.
 
 use super::*;
 
-/// Checks that a reading host answers from local data unless an option demands newer data, and that a daemon follows
-/// the journal.
+/// Checks that a host answers from local data unless an option requires newer data, and that a daemon follows the journal.
 pub fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
     let seq = |cli: &Cli, line: &str| -> u64 {
         let head: Value = cli.json(line);
@@ -24,7 +23,7 @@ pub fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
         seq(&hosts[1], &format!("head demo --at-least {at_least}")),
         at_least
     );
-    // Without a daemon, `wait` still notices an event recorded on another host.
+    // `wait` notices an event of another host without a daemon.
     let arrived = thread::scope(|scope| {
         let waiting = scope.spawn(|| hosts[1].ok("wait demo --agent qa --timeout 30 --json"));
         thread::sleep(Duration::from_millis(500));
@@ -45,8 +44,8 @@ pub fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
     daemon.kill();
 }
 
-/// Checks that reads report when the journal was read. Without the journal a read still answers, unless `--max-stale`
-/// demands newer data.
+/// Checks that answers say when the journal was read. Without the journal, a read still answers, unless `--max-stale` requires
+/// newer data.
 pub fn answers_say_how_new_they_are(host: &Cli) {
     for line in [
         "status demo",
@@ -80,7 +79,7 @@ pub fn answers_say_how_new_they_are(host: &Cli) {
     host.ok("status demo --max-stale 0");
 }
 
-/// Claims each task on all hosts at once; the second host has a daemon.
+/// Claims each task on all hosts concurrently. The second host has a daemon.
 pub fn claims_meet(hosts: &[Cli; 3]) {
     let daemon = Daemon::of(&hosts[1]);
     for number in 1..=6 {
@@ -109,7 +108,7 @@ pub fn claims_meet(hosts: &[Cli; 3]) {
     daemon.kill();
 }
 
-/// Records on all hosts while the primary dies and a standby is promoted.
+/// Records on all hosts while the primary is killed and a standby is promoted.
 pub fn the_primary_dies(cluster: &mut Cluster, hosts: &[Cli; 3]) {
     let daemon = Daemon::of(&hosts[2]);
     record_while(hosts, || {
@@ -127,7 +126,7 @@ pub fn the_primary_dies(cluster: &mut Cluster, hosts: &[Cli; 3]) {
     daemon.kill();
 }
 
-/// Records on all hosts during `disturb`, and checks that each acknowledged event is there once.
+/// Records on all hosts during `disturb`. Checks that each acknowledged event exists once.
 fn record_while(hosts: &[Cli], disturb: impl FnOnce()) {
     let stop = AtomicBool::new(false);
     let acked: Vec<Vec<String>> = thread::scope(|scope| {
@@ -156,8 +155,8 @@ fn record_while(hosts: &[Cli], disturb: impl FnOnce()) {
     }
 }
 
-/// Repeats a command until it succeeds, since the journal may just have lost its leader. An unknown outcome is retried
-/// too.
+/// Repeats a command until it succeeds, because the journal may have just lost its primary. Also repeats after an unknown
+/// outcome.
 fn insist(host: &Cli, line: &str) {
     let since = Instant::now();
     loop {
@@ -174,8 +173,7 @@ fn insist(host: &Cli, line: &str) {
     }
 }
 
-/// Records tasks one after the other, at least a few even on a slow machine, and returns the keys of the acknowledged
-/// tasks.
+/// Records tasks one after another until `stop`, and at least a few. Returns the keys of the acknowledged tasks.
 fn record(host: &Cli, number: usize, stop: &AtomicBool) -> Vec<String> {
     let mut acked = Vec::new();
     for count in 0.. {

@@ -1,14 +1,13 @@
-//! A client of the Model Context Protocol that writes and reads lines.
+//! A client of the Model Context Protocol that writes and reads lines, without a protocol crate.
 
 use super::*;
 
-/// A client that reads and writes the protocol's lines without a protocol crate.
 pub struct Client {
     pub child: Child,
     pub to: Option<ChildStdin>,
     pub from: BufReader<ChildStdout>,
     asked: u64,
-    /// The `_meta` of each request, since the protocol no longer has sessions.
+    /// Value of `_meta` in each request. Newer versions of the protocol use it instead of a session.
     pub meta: Option<Value>,
 }
 
@@ -23,7 +22,7 @@ impl Client {
         Client::of(command)
     }
 
-    /// Starts the server of `command`.
+    /// Starts a server with `command`.
     pub fn of(mut command: Command) -> Client {
         let mut child = command
             .stdin(Stdio::piped())
@@ -39,12 +38,12 @@ impl Client {
         }
     }
 
-    /// Starts a client that sends `initialize` first, as clients did up to 2025.
+    /// Starts a client that sends `initialize` first, like clients up to the year 2025.
     pub fn initialized(cli: &Cli, line: &str) -> (Client, Value) {
         Client::initialized_with(cli, line, &[])
     }
 
-    /// Starts such a client with these environment variables.
+    /// Starts a client that sends `initialize` first, with additional environment variables.
     pub fn initialized_with(cli: &Cli, line: &str, vars: &[(&str, &str)]) -> (Client, Value) {
         Client::start_with(cli, line, vars).introduced()
     }
@@ -81,7 +80,7 @@ impl Client {
         answer
     }
 
-    /// Sends bytes as they are, and reads the next line.
+    /// Sends bytes unchanged, and reads the next line.
     pub fn raw(&mut self, line: &[u8]) -> Value {
         let to = self.to.as_mut().unwrap();
         to.write_all(line).unwrap();
@@ -97,7 +96,7 @@ impl Client {
         answer["result"].take()
     }
 
-    /// Starts the server of `command` and sends `initialize`.
+    /// Starts a server with `command`, and sends `initialize`.
     pub fn initialized_of(command: Command) -> Client {
         Client::of(command).introduced().0
     }

@@ -1,4 +1,4 @@
-//! Modes for callers of the link `rcs`: they get the payloads they know, and the commands in a denial run.
+//! Modes for callers of the link `rcs`. They get the payloads that they know, and the commands in a denial run.
 
 use super::Link;
 use crate::mcp::Client;
@@ -50,7 +50,7 @@ fn callers_of_the_link_get_the_payloads_they_know() {
         r#"rcs state clear --input '{"mode":"forge","all_sessions":true}'"#,
     );
     has!(all, {"all_sessions": true, "removed": 0});
-    // Compact for programs, indented for people.
+    // The output is compact under `--json` and indented for people.
     let compact = rcs.run(&cli, "rcs state list-active --json", &[]).stdout;
     assert_eq!(compact, "{\"active_modes\":[]}\n");
     let indented = rcs.run(&cli, "rcs state list-active", &[]).stdout;
@@ -155,12 +155,12 @@ fn what_is_refused_comes_as_the_payload_that_callers_of_the_link_know() {
     }
 }
 
-/// Returns the texts between backticks.
+/// Returns the texts between backticks in a message.
 fn quoted(message: &str) -> Vec<&str> {
     message.split('`').skip(1).step_by(2).collect()
 }
 
-/// Starts that a running mode blocks: the commands before, the mode to start, and its session.
+/// Starts that an active mode blocks: the commands before, the mode to start, and its session.
 const BLOCKED: [(&[&str], &str, Option<&str>); 7] = [
     (&["mode start demo autopilot"], "team", None),
     (
@@ -177,7 +177,7 @@ const BLOCKED: [(&[&str], &str, Option<&str>); 7] = [
         "autopilot",
         Some("s-1"),
     ),
-    // A mode in both scopes: the session's mode began while the root was free.
+    // The mode is active at the root and in a session. The session's mode started while no mode was active at the root.
     (
         &[
             "mode start demo team --session s-1",
@@ -191,7 +191,7 @@ const BLOCKED: [(&[&str], &str, Option<&str>); 7] = [
         "ultraqa",
         None,
     ),
-    // Modes in several sessions, one with a name like an option.
+    // Modes in several sessions. One session has a name that looks like an option.
     (
         &[
             "mode start demo ultraqa --session s-1",
@@ -212,7 +212,7 @@ fn denied(cli: &Cli, before: &[&str], mode: &str, session: Option<&str>) -> (Str
     let refusal = cli.refused_json(1, &start);
     assert_eq!(refusal.code, "mode_denied");
     assert_eq!(refusal.details["kind"], "deny");
-    // A start without a session can also be blocked by a mode of some session.
+    // A start at the root can also be blocked by a mode in a session.
     let place = match refusal.details.get("session_id") {
         Some(session) => format!(" --session {}", session.as_str().unwrap()),
         None => String::new(),
@@ -237,7 +237,7 @@ fn the_commands_that_a_denial_prints_run_and_clear_the_way() {
             .collect();
         assert!(!commands.is_empty(), "{message}");
         for command in commands {
-            // The command works even if the reader's environment names another session.
+            // The command works even if the environment of its reader names another session.
             let ran = rcs.run(&cli, command, &[("RCS_SESSION_ID", "s-1")]);
             assert_eq!(
                 (ran.code, &*ran.stderr),
@@ -254,7 +254,7 @@ fn the_tool_calls_that_a_denial_prints_run_and_clear_the_way() {
     for (before, mode, session) in BLOCKED {
         let cli = Cli::with_team();
         let (start, message) = denied(&cli, before, mode, session);
-        // The calls work even if the server acts in another session.
+        // The calls work even if the session of the server is another session.
         let vars = [("RCS_SESSION_ID", "s-1")];
         let (mut client, _) = Client::initialized_with(&cli, "mcp", &vars);
         let mut called = 0;

@@ -1,13 +1,13 @@
-//! A certificate that is renewed while the daemon runs, and one whose time is over.
+//! A certificate that is renewed while the daemon runs, and an expired certificate.
 
 use super::*;
 use crate::waiting::until;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A certificate of localhost and its key, until 2120.
+/// A certificate for localhost with its key. It is valid until 2120.
 const RENEWED: &str = include_str!("certificates/renewed.pem");
 const RENEWED_KEY: &str = include_str!("certificates/renewed.key");
-/// A certificate of localhost and its key, until 2021.
+/// A certificate for localhost with its key. It expired in 2021.
 const EXPIRED: &str = include_str!("certificates/expired.pem");
 const EXPIRED_KEY: &str = include_str!("certificates/expired.key");
 
@@ -23,7 +23,7 @@ impl Machine {
         kill_process(pid, Signal::HUP).unwrap();
     }
 
-    /// Runs a command that trusts this certificate alone.
+    /// Runs a command that trusts only this certificate.
     fn trusting(&self, certificate: &str) -> (Option<i32>, String) {
         let file = self.elsewhere.outside().join("pinned.pem");
         private(&file, certificate);
@@ -41,7 +41,7 @@ fn sighup_loads_a_renewed_certificate_and_a_wrong_one_is_told() {
     let machine = Machine::new();
     let done = (Some(0), String::new());
     let (_tail, _lines) = following(machine.command("qa", "tail demo -f --json"));
-    // A certificate without its key is not taken, and the daemon says so.
+    // The daemon refuses a certificate without its key, and reports this.
     machine.install(RENEWED, KEY);
     machine.hang_up();
     until("the failure is told", || {
@@ -61,7 +61,7 @@ fn sighup_loads_a_renewed_certificate_and_a_wrong_one_is_told() {
     });
     assert!(machine.serve_status()["certificateFailure"].is_null());
     assert_eq!(machine.trusting(CA).0, Some(69));
-    // A key that others may read is refused as it is at the start.
+    // A key that other users may read is refused, like at the start of the daemon.
     let key = machine.cli.outside().join("server.key");
     std::fs::set_permissions(&key, PermissionsExt::from_mode(0o644)).unwrap();
     machine.hang_up();

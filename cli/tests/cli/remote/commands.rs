@@ -1,8 +1,8 @@
-//! Commands from another machine, compared with the same commands on the daemon's machine.
+//! Commands from another machine, compared with the commands on the machine of the daemon.
 
 use super::*;
 
-/// Commands that only read; each runs with text and with JSON output.
+/// Commands that only read. Each runs with text output and with JSON output.
 const QUESTIONS: &str = "\
 status demo
 status demo --at 4
@@ -71,7 +71,7 @@ api read-task --input '{\"team_name\":\"demo\",\"task_id\":\"T-1\"}'
 api list-tasks --input '{\"team_name\":\"demo\"}'
 ";
 
-/// Commands that `dev` runs from the other machine.
+/// Commands that `dev` runs on the other machine.
 const STORY: &str = "\
 task create demo --subject 'Ship it' --task-id T-1 --resource src/io --trace-id tr-1
 task create demo --subject 'Write it' --task-id T-2
@@ -87,7 +87,7 @@ tick demo
 task-update demo --from dev --to lead --task-id T-2 --status in_progress
 ";
 
-/// Returns the JSON without the claim tokens of `dev`, which `qa` does not see.
+/// Returns the JSON without the claim tokens of `dev`, which `qa` must not see.
 fn without_claim_tokens(json: &str) -> String {
     let names = ["\"token\":\"", "\"token\": \"", "\"claimToken\":\""];
     names
@@ -100,7 +100,7 @@ fn without_member(json: &str, name: &str) -> String {
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (_, rest) = part.split_once('"').unwrap_or_default();
-        // Removes the comma after the member, or the comma before the last member.
+        // Remove the comma after the member, or the comma before the last member.
         let last = !rest.starts_with(',');
         text.truncate(text.len() - usize::from(last));
         text.push_str(rest.strip_prefix(',').map_or(rest, str::trim_start));
@@ -127,12 +127,12 @@ fn what_is_asked_elsewhere_is_answered_as_on_the_machine_of_the_daemon() {
                 let there_out = there.stdout.replace(",\"redacted\":true", "");
                 let here_out = without_claim_tokens(&here.stdout);
                 let here_out = here_out.replace(",\"redacted\":true", "");
-                // A diff cuts off a long claim; a claim without its token is short enough.
+                // A diff shortens a long claim. Without its token the claim is not shortened.
                 let here_out = here_out.replace("\"owner\":\"dev\",…", "\"owner\":\"dev\"}");
                 (here.code, timeless(&here_out), timeless(&here.stderr))
                     == (there.code, timeless(&there_out), timeless(&there.stderr))
             };
-            // Ages ("5s ago") may change between the two calls.
+            // An age such as "5s ago" may change between the two calls.
             let mut answered = answers();
             for _ in 0..3 {
                 if same(&answered) {
@@ -163,7 +163,7 @@ fn what_an_agent_records_from_elsewhere_is_its_own() {
     }
     let keys = events.iter().filter(|event| event["key"].is_string());
     assert!(keys.count() > 4, "{events:#?}");
-    // A token allows acting as its own agent only.
+    // A token is valid only for its own agent.
     let count = machine.events().len();
     for line in [
         "send demo --from lead --to qa --type handoff",
@@ -273,7 +273,7 @@ fn what_names_the_daemon_or_the_token_must_be_right() {
         with(&[("TEAMLOG_REMOTE", "https://localhost:1")]),
         unreachable
     );
-    // Another certificate than the daemon's, or a name that the certificate does not cover.
+    // A certificate that the daemon does not use, and a host name that the certificate does not cover.
     private(&outside.join("other.pem"), OTHER);
     assert_eq!(
         with(&[("TEAMLOG_REMOTE_CA", &path("other.pem"))]),
@@ -281,13 +281,13 @@ fn what_names_the_daemon_or_the_token_must_be_right() {
     );
     let other_name = format!("https://127.0.0.2:{}", machine.port);
     assert_eq!(with(&[("TEAMLOG_REMOTE", &other_name)]), unreachable);
-    // The daemon's certificate itself is accepted in place of its CA.
+    // The daemon's certificate is accepted as trusted certificate instead of its CA.
     private(&outside.join("server.pem"), SERVER);
     assert_eq!(
         with(&[("TEAMLOG_REMOTE_CA", &path("server.pem"))]),
         (Some(0), String::new())
     );
-    // `--data-root` has precedence over the remote daemon.
+    // `--data-root` takes precedence over the daemon on the other machine.
     let line = format!("--data-root {} status demo", machine.cli.dir().display());
     assert_eq!(machine.run("dev", &line).code, Some(0));
 }

@@ -1,22 +1,22 @@
-//! A connection to a daemon that a test can slow down, cut or reset.
+//! A proxy in front of a daemon that can slow down, cut or reset connections.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// The fault that the line adds to every connection.
+/// The fault that the proxy adds to every connection.
 #[derive(Debug, Clone, Copy)]
 pub enum Cut {
-    /// Cuts the connection after this many bytes to the daemon.
+    /// Cuts the connection after this number of bytes to the daemon.
     There { after: usize, reset: bool },
-    /// Cuts the connection after this many bytes to the client.
+    /// Cuts the connection after this number of bytes to the client.
     Back { after: usize, reset: bool },
     /// Delays each piece by this time.
     Delays(Duration),
 }
 
-/// Returns cuts at many points of a handshake, a request and its answer.
+/// Returns cuts at many positions of a handshake, a request and its answer.
 pub fn cuts() -> Vec<Cut> {
     let points = (0..40).map(|step| step * 60);
     let mut cuts = Vec::new();
@@ -85,7 +85,7 @@ fn pass(
         }
     }
     if budget == 0 && reset {
-        // A zero linger time makes the system close both connections with a reset.
+        // With a linger time of zero, the system closes both connections with a reset.
         for end in [&from, &to] {
             let _ = rustix::net::sockopt::set_socket_linger(end, Some(Duration::ZERO));
         }

@@ -109,7 +109,7 @@ fn a_slow_line_only_takes_longer_and_a_message_without_an_id_gets_one() {
     };
     let ran = through("dev", "send demo --to lead --type handoff --json");
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    // Finds a number of bytes at which the request arrives and the answer is lost.
+    // Find a number of bytes after which the request has arrived and the answer is lost.
     let lost = (1_000..6_000).step_by(100).find_map(|after| {
         let line = Line::to(machine.port, Cut::Back { after, reset: true });
         let mut command = machine.command("dev", "send demo --to lead --type handoff --json");
@@ -140,7 +140,7 @@ fn a_reader_far_away_follows_and_whoever_is_gone_is_not_waited_for() {
     let mut tail = machine.command("qa", "tail demo -f --lines 0 --json");
     let mut tail = tail.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = std::io::BufRead::lines(BufReader::new(tail.stdout.take().unwrap()));
-    // The first line of output shows that `tail` follows.
+    // The first line shows that `tail` follows the log.
     let (mut number, mut heard) = (0, String::new());
     while heard.is_empty() {
         number += 1;
@@ -164,7 +164,7 @@ fn a_reader_far_away_follows_and_whoever_is_gone_is_not_waited_for() {
         waits.kill().unwrap();
         waits.wait().unwrap();
     }
-    // A daemon that is told to stop ends at once.
+    // The daemon stops at once when it is told to.
     let began = std::time::Instant::now();
     machine.cli.ok("serve --stop");
     assert!(

@@ -1,19 +1,19 @@
-//! Two machines of the test's own: network namespaces with a cable between them. The other machine cannot reach the
-//! daemon's loopback port, and clients notice a pulled cable.
+//! Two machines as network namespaces with a cable between them. The other machine cannot reach the daemon's loopback port, and
+//! clients notice if the cable is pulled.
 
 use super::{CA, Machine, following, private};
 use crate::prelude::*;
 use std::io::BufRead;
 
-/// The daemon's machine, and the other one.
+/// Address of the daemon's machine, and address of the other machine.
 const HERE: &str = "10.77.0.1";
 const THERE: &str = "10.77.0.2";
 
-/// Keeps a namespace alive.
+/// A process that keeps a namespace alive.
 struct Namespace(Child);
 
 impl Namespace {
-    /// Creates a namespace; `None` if that is not allowed.
+    /// Creates a namespace. Returns `None` if this is not permitted.
     fn new() -> Option<Namespace> {
         let mut child = Command::new("unshare")
             .args([
@@ -38,7 +38,7 @@ impl Namespace {
         self.0.id().to_string()
     }
 
-    /// Returns the command wrapped so that it runs in this namespace.
+    /// Wraps a command so that it runs in this namespace.
     fn entered(&self, command: &Command) -> Command {
         let mut entered = Command::new("nsenter");
         entered
@@ -73,7 +73,7 @@ impl Drop for Namespace {
     }
 }
 
-/// Creates two namespaces with a cable between them.
+/// Creates two namespaces with a cable between them. Returns `None` if this is not permitted.
 fn machines() -> Option<(Namespace, Namespace)> {
     let (here, there) = (Namespace::new()?, Namespace::new()?);
     here.ip(&format!(
@@ -107,7 +107,6 @@ fn an_agent_on_another_machine_works_over_a_cable_that_can_be_pulled() {
     let created = run("task create demo --task-id T-1 --subject x");
     assert_eq!(created.code, Some(0), "{created:?}");
     assert_eq!(machine.events().last().unwrap()["actor"], "dev");
-    // The other machine cannot reach the daemon's loopback port.
     let port = url.rsplit(':').next().unwrap();
     let reaches = |port: &str| {
         let mut reach = Command::new("bash");
@@ -118,7 +117,7 @@ fn an_agent_on_another_machine_works_over_a_cable_that_can_be_pulled() {
     };
     assert!(reaches("7443"));
     assert!(!reaches(port));
-    // The cable is pulled while a client follows.
+    // Pull the cable while a client follows the log.
     let tail = there.entered(&machine.command("dev", "tail demo -f --json"));
     let (mut tail, mut lines) = following(tail);
     there.ip("link set cable down");
@@ -134,7 +133,7 @@ fn an_agent_on_another_machine_works_over_a_cable_that_can_be_pulled() {
     there.ip("link set cable up");
     let back = run("task create demo --task-id T-2 --subject x");
     assert_eq!(back.code, Some(0), "{back:?}");
-    // The follower's connection continues after the pause.
+    // The connection of the follower continues after the pause.
     let mut heard = String::new();
     while !heard.contains("T-2") {
         heard.clear();

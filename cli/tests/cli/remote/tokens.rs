@@ -1,4 +1,4 @@
-//! The scope, limits and expiry of tokens, and other programs that present one.
+//! Scope, limits and expiry of tokens, and other programs that present a token.
 
 use super::*;
 use crate::daemon::ask;
@@ -6,7 +6,7 @@ use crate::waiting::until_some;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-/// Connects over TLS as another program does.
+/// Connects over TLS like another program.
 fn connected(port: u16) -> StreamOwned<ClientConnection, TcpStream> {
     let mut roots = RootCertStore::empty();
     roots
@@ -139,7 +139,7 @@ fn other_programs_are_let_in_by_the_token_of_an_agent_alone() {
             "{token}"
         );
     }
-    // Only the daemon's own machine may use the page and the routes about all teams.
+    // The page and the routes about all teams are available only on the daemon's own machine.
     for target in ["/", "/metrics", "/readyz", "/control/status"] {
         assert_eq!(get(&dev, target).0, 404, "{target}");
     }
@@ -254,7 +254,7 @@ fn a_busy_daemon_is_waited_for() {
         machine.secret("qa"),
         env!("CARGO_PKG_VERSION")
     );
-    // Opens all connections that one token may have, without sending a request.
+    // Open all connections that a token may have, and send no request.
     let mut silent = Vec::new();
     loop {
         let mut connection = connected(machine.port);
@@ -297,17 +297,17 @@ fn who_stays_on_the_line_or_trickles_has_a_moment_and_a_place_of_its_own() {
             String::from_utf8_lossy(&answer[9..]).into_owned(),
         )
     };
-    // Without a complete request, the daemon waits briefly and closes the connection.
+    // Without a complete request, the daemon waits briefly and then closes the connection.
     let (mut silent, status) = upgraded("qa");
     assert_eq!(status, "101");
     silent.write_all(&9_u32.to_le_bytes()).unwrap();
-    // One token does not use up the connections of another token.
+    // A token cannot use the connections of another token.
     let all: Vec<_> = (0..33).map(|_| upgraded("qa")).collect();
     let refused = all.iter().filter(|(_, status)| status == "503").count();
     assert!(refused > 0, "{refused}");
     machine.ok("dev", "status demo");
     machine.cli.ok("append demo --kind k_1");
-    // An invalid request closes the connection although its client keeps it open.
+    // An invalid request closes the connection even if the client keeps its side open.
     let mut nonsense = all
         .into_iter()
         .find(|(_, status)| status == "101")

@@ -1,4 +1,4 @@
-//! The surfaces: each has a team of its own in memory, carries out a drawn call and returns its outcome.
+//! The surfaces. Each surface has a separate team in memory, runs a call, and returns the outcome.
 
 use crate::drawing::{Draw, Drawn, Known};
 use crate::prelude::*;
@@ -19,7 +19,7 @@ use teamlog_team::lifecycle::status::Status;
 use teamlog_team::log::rehydrate::Rehydrate;
 use teamlog_team::{Root, RootOptions, Team};
 
-/// The tools of the Model Context Protocol, by their operations.
+/// MCP tools and their operations.
 const TOOLS: [(&str, &str); 12] = [
     ("list-ready-tasks", "ready"),
     ("prime-agent", "prime"),
@@ -64,7 +64,7 @@ impl World {
         self.root.team("demo").unwrap()
     }
 
-    /// Returns the end of the log and its hash, which cover all of its bytes.
+    /// Returns the receipt of the log, which covers all of its bytes.
     pub fn head(&self) -> Receipt {
         self.team().head().unwrap().receipt
     }
@@ -80,7 +80,7 @@ impl World {
         kinds
     }
 
-    /// Returns the digest of the state; asserts that the rebuilt state has the same digest.
+    /// Returns the digest of the state. Asserts that the rebuilt state has an equal digest.
     pub fn digest(&self) -> String {
         let asked = Status {
             digest: true,
@@ -96,7 +96,7 @@ impl World {
     }
 }
 
-/// A drawn call.
+/// A call that was chosen at random.
 #[derive(Debug)]
 pub struct Asked {
     pub operation: &'static Operation,
@@ -144,7 +144,7 @@ impl Asked {
         }
     }
 
-    /// Returns the input as `api` takes it.
+    /// Returns the input in the form of `api`, with all controls.
     fn whole(&self) -> Map<String, Value> {
         let mut input = self.drawn.input.clone();
         input.insert("team_name".into(), json!("demo"));
@@ -159,7 +159,7 @@ impl Asked {
         input
     }
 
-    /// Returns the fields of the operation itself.
+    /// Returns the fields of the operation without controls.
     fn own(&self) -> Map<String, Value> {
         let mut own = self.drawn.input.clone();
         if !has_own_version(self.operation) {
@@ -168,7 +168,7 @@ impl Asked {
         own
     }
 
-    /// Returns the bytes that identify the request of a key.
+    /// Returns the bytes that identify the request under its key.
     fn request(&self) -> Vec<u8> {
         let mut input = self.whole();
         input.remove("key");
@@ -176,7 +176,7 @@ impl Asked {
     }
 }
 
-/// Checks if `expected_version` is a field of the operation and not only accepted like every other control.
+/// Returns true if `expected_version` is a field of the operation and not one of the controls that every operation accepts.
 fn has_own_version(operation: &Operation) -> bool {
     let about = |operation: &Operation| {
         let schema = operation.input_schema().to_value();
@@ -185,12 +185,12 @@ fn has_own_version(operation: &Operation) -> bool {
     about(operation) != about(api::find("ack").unwrap())
 }
 
-/// The part of a call's outcome that all surfaces report.
+/// The part of an outcome that all surfaces report.
 #[derive(Debug, PartialEq)]
 pub struct Outcome {
-    /// The data, or the code of the refusal.
+    /// Data of the answer, or the code of the refusal.
     pub answer: Result<Value, String>,
-    /// True if the answer is repeated; `None` if the surface does not say.
+    /// True if the answer is a stored answer. `None` if the surface does not say.
     pub replayed: Option<bool>,
 }
 
@@ -223,7 +223,7 @@ fn by_envelope(world: &World, asked: &Asked) -> Outcome {
     }
 }
 
-/// Returns the code of the rule that refused.
+/// Returns the code of the rule that refused the call.
 fn precise(fault: &Fault) -> String {
     let inner = fault.details.get("code").and_then(Value::as_str);
     inner.unwrap_or(&fault.code).to_owned()
@@ -243,7 +243,7 @@ impl Surface for Envelope {
     }
 }
 
-/// The operation's type, applied to an open team.
+/// Surface that applies the operation's type to an open team.
 pub struct Typed(pub World);
 
 impl Surface for Typed {
@@ -254,7 +254,7 @@ impl Surface for Typed {
         &self.0
     }
     fn call(&mut self, asked: &Asked) -> Outcome {
-        // Only the envelope reads values of other types.
+        // Only the envelope accepts values of other types.
         if asked.drawn.mistyped {
             return by_envelope(&self.0, asked);
         }
@@ -294,7 +294,7 @@ pub struct Http {
 impl Http {
     pub fn new(world: World) -> Http {
         let served = Served::new(world.root);
-        // The root of a daemon keeps the lock of its teams.
+        // The root of a daemon keeps the locks of its teams.
         let root = served.root().clone();
         let world = World { root, ..world };
         Http { world, served }
@@ -402,7 +402,7 @@ impl Surface for Mcp {
         let mut tools = TOOLS.iter();
         let tool = tools.find(|(operation, _)| *operation == asked.operation.name);
         let controls = [&asked.key, &asked.actor, &asked.trace];
-        // Tools take no controls, and read mistyped values in their own way.
+        // MCP tools accept no controls, and convert values of other types in their own way.
         let plain = controls.iter().all(|control| control.is_none()) && !asked.drawn.mistyped;
         let hidden = asked.drawn.input.contains_key("stale_minutes");
         let Some((_, tool)) = tool.filter(|_| plain && !hidden) else {

@@ -1,4 +1,4 @@
-//! Answers of a daemon about a damaged log.
+//! Answers of a daemon whose log is damaged.
 
 use super::stand::{Stand, TEAM};
 use crate::client::{Heard, until};
@@ -13,13 +13,13 @@ fn create(stand: &Stand) -> Heard {
     stand.with_token("POST", "/v1/tasks", r#"{"title":"one"}"#)
 }
 
-/// Waits until the daemon is ready, or reports a damaged log.
+/// Waits until the daemon is ready (status 200) or reports a damaged log.
 #[track_caller]
 fn until_ready(stand: &Stand, status: u16) -> String {
     let mut told = String::new();
     until("it is told", || {
         let heard = stand.with_token("GET", "/readyz", "");
-        // A starting daemon is not ready either.
+        // A starting daemon is not ready, but reports no damage.
         let is_told = heard.status == status && (status == 200 || heard.body.contains("damaged"));
         told = heard.body;
         is_told
@@ -41,7 +41,7 @@ fn damage_in_the_past_is_told_once_somebody_met_it_and_not_when_it_is_mended() {
         told.contains("damaged") && told.contains(".jsonl"),
         "{told}"
     );
-    // New teams are not in doubt.
+    // A new team does not become unready.
     create(&stand).is(201);
     segment::flip_at(&segment(&stand), at);
     until_ready(&stand, 200);
@@ -83,7 +83,7 @@ fn nothing_is_acknowledged_into_a_segment_that_was_taken_away_or_cut() {
         harm(&segment(&stand));
         create(&stand).refused(503, "damaged");
         match number {
-            // Equal bytes under another inode are the log: it is opened again.
+            // A file with equal bytes and another inode is still the log, so it is opened again.
             2 => {
                 create(&stand).is(201);
                 until_ready(&stand, 200);

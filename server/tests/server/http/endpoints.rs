@@ -1,4 +1,4 @@
-//! Every route, called correctly, with wrong input, and without a token.
+//! Every route is called correctly, with invalid input, and without a token.
 
 use super::stand::{Stand, TEAM};
 use crate::client::until;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use teamlog_server::agent_token;
 use teamlog_server::route::{ROUTES, Route};
 
-/// One good call per route, ordered so that each call finds the things that it names.
+/// One valid call per route. The order ensures that each call finds the objects that it names.
 const GOOD: &str = r#"
 createTask /v1/tasks {"title":"one","resources":["src"]}
 createTask /v1/tasks {"title":"two"}
@@ -63,10 +63,10 @@ getSession /v1/session
 getDocument /v1/openapi.json
 "#;
 
-/// Routes that refuse a team's token; `page_sessions.rs` calls them.
+/// Routes that refuse the token of a team. `page_sessions.rs` calls them.
 const NOT_FOR_A_TOKEN: [&str; 3] = ["openSession", "endSession", "listRootTeams"];
 
-/// Returns route id, target and body of each call.
+/// Returns id of the route, target and body of each valid call.
 fn good() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     GOOD.lines().skip(1).map(|line| {
         let mut words = line.splitn(3, ' ');
@@ -79,7 +79,7 @@ fn route(id: &str) -> &'static Route {
     ROUTES.iter().find(|route| route.id == id).unwrap()
 }
 
-/// Returns target and body with a field that no route knows.
+/// Adds to target or body a field that no route has.
 fn spoiled(target: &str, body: &str) -> (String, String) {
     match body {
         "" => {
@@ -97,7 +97,7 @@ fn spoiled(target: &str, body: &str) -> (String, String) {
     }
 }
 
-/// The route whose good call is in `routes`, since it needs a clock that can be set.
+/// The route whose valid call is in `routes`, because it needs a manual clock.
 const WANTS_A_DEAD_LETTER: &str = "requeueDeadLetter";
 
 #[test]
@@ -217,12 +217,12 @@ fn a_token_that_is_used_too_often_has_to_rest() {
     });
     let asks = |bearer: &str| stand.ask("GET", "/v1/status", &[("Authorization", bearer)], "");
     asks(&ada).is(200);
-    // One attempt is enough, except on a busy machine.
+    // One attempt is enough unless the machine is busy.
     let mut others = (0..60).map(|_| asks(&ada));
     let refused = others.find(|heard| heard.status != 200).unwrap();
     refused.refused(429, "rate_limited");
     assert_eq!(refused.header("retry-after"), Some("1"));
-    // The limit of another agent's token is unaffected.
+    // The limit does not affect the token of another agent.
     asks(&bob).is(200);
     until("it has rested", || asks(&ada).status == 200);
 }

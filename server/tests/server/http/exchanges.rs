@@ -1,7 +1,8 @@
-//! Recorded exchanges: requests of clients of the protocol, byte for byte, and the answers that are due.
+//! Recorded exchanges: requests of other clients of the protocol, byte for byte, and the expected answers.
 //!
-//! A file holds several exchanges, separated by `---`. An answer must have the recorded fields, and
-//! may have more; `"*"` matches any value.
+//! A file contains several exchanges, separated by `---`. An answer must have the recorded fields and may have more. `"*"`
+//! matches
+//! any value.
 
 use super::stand::{Stand, TEAM};
 use serde_json::Value;
@@ -42,7 +43,7 @@ impl Exchange {
     }
 }
 
-/// Checks that `found` has everything that `least` names.
+/// Returns true if `found` has every value that `least` contains.
 fn covers(found: &Value, least: &Value) -> bool {
     match (found, least) {
         (_, Value::String(any)) if any == "*" => true,

@@ -1,4 +1,4 @@
-//! Background checks of a daemon, receipts and disk usage, each over its own route.
+//! Routes for background checks, receipts and disk usage.
 
 use super::stand::{Stand, TEAM};
 use crate::{client, segment};
@@ -14,7 +14,7 @@ fn post(stand: &Stand, target: &str, body: &str) -> Value {
     stand.with_token("POST", target, body).is(200).json()
 }
 
-/// Waits until the answer of a route fits, and returns it.
+/// Waits until the answer of a route fulfils a condition. Returns the answer.
 #[track_caller]
 fn until(stand: &Stand, target: &str, fits: impl Fn(&Value) -> bool) -> Value {
     let mut told = Value::Null;
@@ -32,7 +32,7 @@ fn make(stand: &Stand, count: usize) {
     }
 }
 
-/// Flips a bit in the middle of the log; returns the file.
+/// Flips a bit in the middle of the log. Returns the name of the file.
 fn flip(stand: &Stand) -> String {
     let path = segment::of(stand.dir.path(), TEAM);
     segment::flip(&path);
@@ -43,7 +43,7 @@ fn flip(stand: &Stand) -> String {
 fn a_verification_is_made_behind_the_answer_and_its_result_outlives_the_daemon() {
     let stand = Stand::new();
     make(&stand, 20);
-    // The daemon begins a check at its start.
+    // The daemon starts a check at its start.
     let first = until(&stand, "/v1/verify", |told| told["state"] == "done");
     assert_eq!((&first["ok"], &first["team"]), (&json!(true), &json!(TEAM)));
     let begun = post(&stand, "/v1/verify", "");
@@ -99,7 +99,7 @@ fn a_receipt_of_the_head_holds_until_a_byte_changes() {
     let then = format!("/v1/head?sign=false&at={}", receipt["seq"]);
     assert_eq!(get(&stand, &then), receipt);
     let file = flip(&stand);
-    // The middle may come after the receipt; the bytes that it covers are the first half.
+    // The middle of the file may be after the receipt. The receipt covers the first half.
     let path = stand.dir.path().join("teams").join(TEAM).join(&file);
     let log = std::fs::OpenOptions::new().write(true).open(path).unwrap();
     let early = receipt["length"].as_u64().unwrap() / 2;

@@ -1,4 +1,4 @@
-//! A journal that does not answer delays only the teams that it orders.
+//! A journal that does not answer delays only its own teams.
 
 use super::stand::{options, runtime};
 use crate::client::Client;
@@ -18,13 +18,13 @@ use teamlog_team::engine::journal::{
 use teamlog_team::engine::{Error, Identity, JournalIdentity};
 use teamlog_team::lifecycle::init::Init;
 
-/// A journal whose reads hang while a test holds `silence`; reads of one log only, if `of` names one.
+/// A journal whose reads hang while a test holds `silence`. If `of` is set, only reads of this log hang.
 #[derive(Debug, Clone, Default)]
 struct Hanging {
     journal: MemoryJournal,
     silence: Arc<Mutex<()>>,
     of: Arc<Mutex<Option<LogId>>>,
-    /// Number of started reads per log.
+    /// Number of reads that were started, per log.
     reads: Arc<Mutex<HashMap<LogId, usize>>>,
 }
 
@@ -35,7 +35,7 @@ impl Hanging {
     }
 }
 
-/// Creates a team on the journal.
+/// Creates a team whose log has this journal.
 fn shared(team: &str) -> Init {
     let journal = JournalIdentity {
         kind: "memory".into(),
@@ -83,7 +83,8 @@ fn a_journal_that_hangs_keeps_no_local_team_waiting() {
     options.limits.tick_time = Duration::from_millis(20);
     let root = Root::create(dir.path(), options.root_options.clone()).unwrap();
     root.init(shared("shared")).unwrap();
-    // Declared first, so that a failing test ends the silence before it stops the daemon, which waits for the journal.
+    // Declared first, so that it is dropped last. If a test fails, the silence must end before the daemon stops, because the
+    // daemon waits for the journal.
     let daemon;
     let silence = hanging.silence.lock().unwrap();
     daemon = serve(options).unwrap();
@@ -113,22 +114,22 @@ fn a_team_that_misses_its_deadline_keeps_no_team_of_its_journal_waiting() {
         root.team(team).unwrap().log().identity().log
     });
     *hanging.of.lock().unwrap() = Some(slow);
-    // Declared first, as in the test above: the silence ends before the daemon stops.
+    // Declared first, so that it is dropped last: the silence must end before the daemon stops.
     let daemon;
     let silence = hanging.silence.lock().unwrap();
     let before = [slow, other].map(|log| hanging.reads(log));
     daemon = serve(options).unwrap();
-    // More than once: each round passes over the team that is late.
+    // The other team is followed in several rounds. Each round leaves out the team that is late.
     until("the other team is followed", || {
         hanging.reads(other) >= before[1] + 3
     });
-    // Only its follower reads it, however many rounds began.
+    // Only the follower of the late team reads it, no matter how many rounds started.
     assert_eq!(hanging.reads(slow), before[0] + 1);
     drop(silence);
     assert!(daemon.stop());
 }
 
-/// A journal whose servers return its groups, with a changed byte in one group if a test asks for it.
+/// A journal whose servers return its groups. A test can change a byte in one group.
 #[derive(Debug, Clone, Default)]
 struct EditableJournal {
     journal: MemoryJournal,
@@ -230,7 +231,7 @@ fn the_daemon_finds_a_changed_byte_in_a_journal() {
         assert!(daemon.stop());
         attention
     };
-    // After a difference, another comparison would follow at once.
+    // After a difference, the next comparison would follow at once.
     let sound = found(&|_| shown.pages.load(Ordering::SeqCst) > 0);
     assert_eq!(sound["count"], 0, "{sound}");
     shown.changed.store(true, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Tests of the daemon with its routes, over HTTP.
+//! Tests of the daemon with its routes over HTTP.
 mod damage;
 mod endpoints;
 mod exchanges;

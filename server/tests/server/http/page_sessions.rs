@@ -1,4 +1,4 @@
-//! One-time codes, page sessions and the token of the root: the routes that each opens, and for how long.
+//! One-time codes, page sessions and the token of the data root: the routes that each gives access to, and for how long.
 
 use super::stand::{Stand, runtime};
 use crate::client::{Client, until};
@@ -15,7 +15,7 @@ fn two_teams() -> Stand {
     Stand::timed(&["demo", "other"], |_| {})
 }
 
-/// Opens a stream with that token, and leaves it open.
+/// Opens a stream with a token, and leaves it open.
 fn follow(stand: &Stand, bearer: &str, target: &str) -> Client<std::net::TcpStream> {
     let mut client = Client::tcp(&stand.daemon);
     let bearer = format!("Bearer {bearer}");
@@ -52,7 +52,7 @@ fn a_code_is_good_once_and_for_two_minutes() {
     );
     let again = stand.call(&code, "POST /v1/session", "{}");
     again.refused(401, "unauthorized");
-    // The session belongs to the first client, and is no code.
+    // The session belongs to the first client, and a session is not valid as a code.
     let traded = stand.call(session, "POST /v1/session", "{}");
     traded.refused(401, "unauthorized");
     stand.call(session, "GET /v1/session", "").is(200);
@@ -119,7 +119,7 @@ fn of_many_who_present_a_code_at_once_one_gets_the_session() {
     }
 }
 
-/// Returns a target for a route's pattern.
+/// Returns a target that matches the pattern of a route.
 fn target(pattern: &str) -> String {
     let parts = pattern.split('/').map(|part| match part {
         "{team}" => "demo",
@@ -184,7 +184,7 @@ fn a_session_that_reads_may_ask_for_what_reads_and_for_nothing_else() {
         })
         .collect();
     for operation in OPERATIONS {
-        // Operations that wait would block here.
+        // Operations that wait would block this test.
         if operation.effect != Effect::Waits {
             let line = format!("POST /v1/api/{}", operation.name);
             lines.push((line, operation.effect == Effect::Reads));
@@ -251,7 +251,7 @@ fn a_session_is_that_of_its_team_and_controls_nothing() {
         assert_eq!(Client::tcp(&stand.daemon).ask(line, &[], "").status, 401);
     }
     assert_eq!(stand.token(Some("demo")), token);
-    // A token is no page session and cannot be ended.
+    // A token is not a page session, so it cannot be ended.
     stand
         .call(&token, "POST /v1/session/end", "")
         .refused(403, "forbidden");
@@ -268,13 +268,13 @@ fn a_session_and_what_goes_on_under_it_end_by_its_page_after_twelve_hours_and_wi
         heard.refused(401, "unauthorized");
         assert!(stream.chunks().is_some());
     };
-    // Ended by its page.
+    // A session that the page ends.
     let session = stand.session("read/demo");
     let stream = follow(&stand, &session, "/v1/events");
     let heard = stand.call(&session, "POST /v1/session/end", "");
     assert_eq!(heard.is(200).json(), json!({"ended": true}));
     ended(&session, stream);
-    // Ended with the token of its team; a session of all teams survives.
+    // A session ends with the token of its team. A session for all teams continues.
     let (session, left) = (stand.session("act/demo"), stand.code("read/demo"));
     let (other, whole) = (stand.session("read/other"), stand.session("read"));
     let stream = follow(&stand, &session, "/v1/events");
@@ -284,7 +284,7 @@ fn a_session_and_what_goes_on_under_it_end_by_its_page_after_twelve_hours_and_wi
     heard.refused(401, "unauthorized");
     stand.call(&other, "GET /v1/session", "").is(200);
     stand.call(&whole, "GET /v1/session", "").is(200);
-    // Streams of the root's token outlive the tokens of teams.
+    // A stream with the token of the data root continues after the tokens of teams end.
     let stream = follow(&stand, &whole, "/v1/events?teamId=other");
     let left = stand.code("act");
     let token = stand.token(None);
@@ -300,7 +300,7 @@ fn a_session_and_what_goes_on_under_it_end_by_its_page_after_twelve_hours_and_wi
         .call(&stand.token(None), "GET /v1/root/teams", "")
         .is(200);
     stand.call(&other, "GET /v1/session", "").is(200);
-    // Expired after twelve hours.
+    // A session expires after twelve hours.
     let session = stand.session("read/demo");
     let stream = follow(&stand, &session, "/v1/events");
     stand.clock.advance(12 * 60 * MINUTE - 1);
@@ -356,7 +356,7 @@ fn whoever_reaches_all_teams_says_which_one_is_meant() {
     assert_eq!(there["tasks"][0]["title"], "there");
     let here = stand.call(&token, "GET /v1/tasks?teamId=demo", "").json();
     assert_eq!(here["tasks"], json!([]));
-    // The body and the query must name the same team.
+    // Body and query must name one team.
     let body = r#"{"title":"x","teamId":"demo"}"#;
     let heard = stand.call(&session, "POST /v1/tasks?teamId=other", body);
     heard.refused(404, "team_not_found");
@@ -468,7 +468,7 @@ fn nothing_of_a_session_is_a_cookie_or_told_again() {
     for heard in &heard {
         assert_eq!(heard.header("set-cookie"), None);
     }
-    // No secret is stored on the disk either.
+    // The disk has no secret either.
     let mut dirs = vec![stand.dir.path().to_owned()];
     while let Some(dir) = dirs.pop() {
         for entry in std::fs::read_dir(dir).unwrap().flatten() {

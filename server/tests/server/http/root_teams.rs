@@ -1,4 +1,4 @@
-//! All teams at once: their condition, their tasks, and what needs attention.
+//! The overview of all teams: their condition, their tasks, and the number of attention items.
 
 use super::stand::Stand;
 use crate::client::until;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 #[test]
 fn all_teams_are_told_the_damaged_ones_first() {
-    // Only one maintenance round: a second one would record the end of the lease.
+    // Run only one round of maintenance, because a second round would record the end of the lease.
     let stand = Stand::timed(&["alpha", "beta", "gamma"], |limits| {
         limits.tick_time = Duration::from_secs(3600);
     });
@@ -62,7 +62,7 @@ fn all_teams_are_told_the_damaged_ones_first() {
     assert_eq!(names(&damaged), ["gamma", "alpha", "beta"]);
     assert_eq!(damaged["teams"][0]["condition"], "unready");
     assert!(!damaged["teams"][0]["why"].as_str().unwrap().is_empty());
-    // The team's own list has the item first, with the command that tells more; its other items follow.
+    // In the list of the team, the damage is the first item and has a command. The other items follow.
     let attention = |query: &str| {
         stand
             .call(&token, &format!("GET /v1/attention?{query}"), "")
@@ -77,7 +77,7 @@ fn all_teams_are_told_the_damaged_ones_first() {
     assert_eq!(damage["text"], damaged["teams"][0]["why"]);
     let beta = attention("teamId=beta");
     assert_eq!(beta["items"][0]["kind"], "lease_expired");
-    // The metrics show the same number.
+    // The metrics show an equal number.
     let numbers = stand.call(&token, "GET /metrics", "").is(200).body.clone();
     let number = "teamlog_attention{team=\"beta\",kind=\"lease_expired\"} 1";
     assert!(numbers.contains(number), "{numbers}");

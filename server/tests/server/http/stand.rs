@@ -1,4 +1,4 @@
-//! A daemon on its own data root, and a client that speaks to it over TCP.
+//! A daemon with its own data root, and a client that uses TCP.
 
 use crate::client::{Client, Heard};
 use std::net::TcpStream;
@@ -10,13 +10,12 @@ use teamlog_team::engine::{ManualClock, Timestamp};
 use teamlog_team::lifecycle::init::Init;
 use tempfile::TempDir;
 
-/// Name of the served team.
 pub const TEAM: &str = "demo";
 
 pub struct Stand {
     pub daemon: Daemon,
     pub dir: TempDir,
-    /// The daemon's clock, if the test controls it.
+    /// The daemon's clock if the test controls it.
     pub clock: Arc<ManualClock>,
 }
 
@@ -31,7 +30,7 @@ impl Stand {
         Stand::begin(&[TEAM], false, change)
     }
 
-    /// Starts a daemon on these teams, with a manual clock.
+    /// Starts a daemon for these teams with a manual clock.
     pub fn timed(teams: &[&str], change: impl FnOnce(&mut Limits)) -> Stand {
         Stand::begin(teams, true, change)
     }
@@ -54,17 +53,17 @@ impl Stand {
         Stand { daemon, dir, clock }
     }
 
-    /// Gives the team of the daemon a new token.
+    /// Gives the team a new token.
     pub fn rotate(&self) {
         self.control(&format!("POST /control/token/{TEAM}")).is(200);
     }
 
-    /// Restarts the daemon on the same data.
+    /// Restarts the daemon with the data unchanged.
     pub fn restarted(self) -> Stand {
         self.restarted_after(|| {})
     }
 
-    /// Restarts the daemon on the same data, with a change to the data in between.
+    /// Restarts the daemon. Calls `between` while no daemon runs.
     pub fn restarted_after(self, between: impl FnOnce()) -> Stand {
         let Stand { daemon, dir, clock } = self;
         assert!(daemon.stop());
@@ -73,7 +72,7 @@ impl Stand {
         Stand { daemon, dir, clock }
     }
 
-    /// Returns the path of `runtime.json` of a team, or of the root.
+    /// Returns the path of `runtime.json` of a team, or of the data root for `None`.
     pub fn path(&self, team: Option<&str>) -> PathBuf {
         let dir = match team {
             Some(team) => self.dir.path().join("teams").join(team),
@@ -90,7 +89,7 @@ impl Stand {
         format!("Bearer {}", self.token(Some(TEAM)))
     }
 
-    /// Returns a connection on which one request was sent.
+    /// Opens a connection and sends one request. Returns the connection.
     pub fn send(
         &self,
         method: &str,
@@ -120,12 +119,12 @@ impl Stand {
         Client::tcp(&self.daemon).call(bearer, line, body)
     }
 
-    /// Sends a request to the control socket.
+    /// Sends a request over the Unix socket.
     pub fn control(&self, line: &str) -> Heard {
         Client::unix(&self.daemon).ask(line, &[], "")
     }
 
-    /// Creates a one-time code: `read/demo`, or `act` for all teams.
+    /// Creates a one-time code. `of` is for example `read/demo`, or `act` for all teams.
     pub fn code(&self, of: &str) -> String {
         let heard = self.control(&format!("POST /control/code/{of}"));
         heard.is(201).json()["code"].as_str().unwrap().to_owned()

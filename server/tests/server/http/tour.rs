@@ -1,4 +1,4 @@
-//! Runs the tour of `docs/http.md` as it is printed, and compares its table of errors with the code's.
+//! Runs the tour of `docs/http.md` as printed. Compares its table of errors with the code.
 
 use super::stand::Stand;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/http.md")
 }
 
-/// A command and its printed output.
+/// A command, and the output that the document prints.
 #[derive(Debug, PartialEq)]
 struct Step {
     command: String,
     prints: String,
 }
 
-/// Returns the steps of all `console` blocks.
+/// Returns the steps of all `console` blocks in a document.
 fn steps(page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut inside = false;
@@ -39,7 +39,7 @@ fn steps(page: &str) -> Vec<Step> {
     steps
 }
 
-/// Printed before the output of each step.
+/// Text that is printed before the output of each step.
 const MARK: &str = "\u{1e}step\n";
 
 #[test]
@@ -71,7 +71,7 @@ fn the_tour_goes_as_it_is_printed() {
     assert_eq!(errors, "");
 }
 
-/// Returns the rows of the page's table with the head `head`.
+/// Returns the rows of the table that begins with `head`.
 fn table(head: &str) -> Vec<String> {
     let page = std::fs::read_to_string(page()).unwrap();
     let (_, table) = page.split_once(head).expect("a table");

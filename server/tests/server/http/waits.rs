@@ -1,4 +1,4 @@
-//! Calls that wait for an event: duration and other callers.
+//! Calls that wait for an event: their duration, and other calls meanwhile.
 
 use super::stand::Stand;
 use crate::client::until;
@@ -39,7 +39,7 @@ fn nobody_waits_for_longer_than_the_daemon_allows() {
     let heard = stand.with_token("POST", AWAIT, r#"{"timeout_ms": 300}"#);
     assert_eq!(heard.status, 200);
     assert_eq!(heard.json()["data"]["status"], "timeout");
-    // The default wait is no longer than the longest.
+    // The default wait is limited to the maximum wait.
     let stand = Stand::within(|limits| limits.wait_time = Duration::from_millis(300));
     let heard = stand.with_token("POST", AWAIT, r#"{"timeout_ms": 301}"#);
     assert_eq!(heard.status, 400);
@@ -58,7 +58,7 @@ fn whoever_hangs_up_leaves_a_place_to_the_next() {
         drop(gone);
         until("its place is free", || awaiting(&stand) == 0);
     }
-    // After the last known event: the call counts as waiting a moment before it reads the end of the log.
+    // Wait for events after the last known event, because the call counts as waiting shortly before it reads the end of the log.
     let known = stand
         .with_token("POST", AWAIT, r#"{"timeout_ms": 0}"#)
         .json();

@@ -1,4 +1,4 @@
-//! Routes that answer like an operation give equal answers, now and for points of the past.
+//! A route that answers like an operation gives an equal answer, for the present and for past points.
 
 use super::same::{Step, step};
 use super::world::World;
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use teamlog_team::api;
 use teamlog_team::engine::Point;
 
-/// Rows: whether the route answers about the past (or now only), the request, the operation with the same answer, and
-/// that operation's input.
+/// Each row has: `past` if the route can answer about the past, the request, the operation with an equal answer, and the
+/// operation's input.
 const ROWS: &str = r#"
 past /v1/who who {}
 past /v1/status?digest=true read-team-status {"digest": true}
@@ -32,7 +32,7 @@ past /v1/usage/series?buckets=4 read-usage-series {"buckets": 4}
 now /v1/storage read-storage {}
 "#;
 
-/// Returns the operation's data, or the code of its refusal.
+/// Runs an operation without HTTP. Returns its data, or the code of the refusal.
 fn straight(world: &World, operation: &str, input: &str, at: Option<u64>) -> Value {
     let mut team = world.served.team("demo").unwrap();
     if let Some(seq) = at {
@@ -57,7 +57,7 @@ fn over_http(world: &World, target: &str, at: Option<u64>) -> Value {
     }
 }
 
-/// Calls that the drawn steps do not make: a run, a mode, a report of tokens.
+/// Calls that the random steps do not contain: a bootstrap run, a mode, and a report of tokens.
 const BESIDE: &[(&str, &str)] = &[
     ("bootstrap-start", r#"{"run": "r-1"}"#),
     ("mode-start", r#"{"mode": "forge", "session_id": "s-1"}"#),

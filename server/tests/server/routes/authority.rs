@@ -1,4 +1,4 @@
-//! Authorization: refusals to an agent's token, and the claims of others that such a token is shown.
+//! Authorization: calls that an agent's token must not make, and claims of other agents that the token must not see.
 
 use super::world::{TestReply, World, call};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn post(world: &World, agent: &str, target: &str, body: &Value) -> TestReply {
     ))
 }
 
-/// Returns a team in which ada holds task 1, and the token of her claim.
+/// Returns a team in which ada holds task 1, and the token of the claim.
 fn held() -> (World, String) {
     let world = World::new();
     world.story(
@@ -61,17 +61,17 @@ fn recorded(world: &World) -> usize {
     count
 }
 
-/// The outcome that is due for another agent's call.
+/// The expected outcome of a call by another agent.
 enum Expected {
-    /// Refused with this code, and nothing recorded.
+    /// The call is refused with this code, and nothing is recorded.
     Refused(&'static str),
-    /// Allowed, with the reason.
+    /// The call is allowed. The text is the reason.
     Allowed(&'static str),
 }
 
 use Expected::{Allowed, Refused};
 
-/// Every recording route: id, calls that name ada or present her claim, and the result for bob.
+/// Returns every recording route: its id, calls that name ada or present ada's claim, and the expected outcome for bob.
 fn table() -> Vec<(&'static str, &'static str, Vec<Value>, Expected)> {
     let claims = || {
         vec![
@@ -204,7 +204,7 @@ fn a_token_of_one_agent_with_the_name_of_another_is_a_mismatch() {
     for way in ["renew", "complete", "fail"] {
         let (world, _) = held();
         let target = format!("/v1/tasks/1/{way}");
-        // Ada holds the task; tried with bob's token, then with her own token and another name.
+        // Ada holds the task. The calls use bob's token, and then ada's token with another agent's name.
         for (agent, body, code) in [
             (
                 "bob",
@@ -226,7 +226,7 @@ fn a_token_of_one_agent_with_the_name_of_another_is_a_mismatch() {
                 "{way} {body}: {}",
                 said.json
             );
-            // Force helps the leader only, and is advised to the leader only.
+            // Force is only for the leader, so only the leader gets a hint about it.
             let text = said.json.to_string();
             assert!(!text.contains("force overrides"), "{text}");
         }
@@ -290,7 +290,7 @@ fn nothing_tells_another_agent_the_token_of_a_claim() {
         told >= 4,
         "only {told} operations show the token to the local caller"
     );
-    // The answer to bob's own update of the task hides the token too.
+    // The answer to bob's own update of the task must not contain the token.
     let update = json!({"task_id": "1", "subject": "renamed"});
     let said = post(&world, "bob", "/v1/api/update-task", &update).done(200);
     assert_eq!(said["data"]["task"]["claim"]["owner"], "ada");

@@ -1,4 +1,4 @@
-//! The OpenAPI document is consistent, and agrees with the routes.
+//! The OpenAPI document is consistent and agrees with the routes.
 
 use super::world::World;
 use serde_json::{Value, json};
@@ -188,7 +188,7 @@ fn every_reference_leads_somewhere_and_every_schema_is_one() {
     }
 }
 
-/// Returns the document's schema of an answer.
+/// Returns the schema of an answer in the document.
 fn schema_of(document: &Value, path: &str, method: &str, status: &str) -> Value {
     let response = &document["paths"][path][method]["responses"][status];
     let mut schema = response["content"]["application/json"]["schema"].clone();

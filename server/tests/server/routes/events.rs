@@ -78,7 +78,7 @@ fn newest_first_goes_back_to_the_beginning() {
         }
     }
     assert_eq!(all, (1..=head).rev().collect::<Vec<u64>>());
-    // `order=oldest` equals the default.
+    // `order=oldest` is the default.
     let oldest = world.get("/v1/events?order=oldest").done(200);
     assert_eq!(oldest, world.get("/v1/events").done(200));
     assert!(oldest.get("next_before").is_none());
@@ -146,7 +146,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Reads frames until that many events have come.
+    /// Reads frames until there were `events` events. Returns their seqs.
     #[track_caller]
     fn until(&mut self, events: usize) -> Vec<u64> {
         let deadline = Instant::now() + Duration::from_secs(20);
@@ -186,7 +186,7 @@ impl Stream {
     }
 }
 
-/// Returns a call for a stream, with the last known seq.
+/// Returns a call for a stream. `known` is the last known seq.
 fn streaming(target: &str, known: Option<&str>) -> Call {
     Call {
         wants_stream: true,
@@ -229,7 +229,7 @@ fn a_stream_tells_the_past_and_then_what_comes_without_gap_or_repetition() {
     let late_ids = late.until(50);
     assert_eq!(late_ids, (head - 49..=head).collect::<Vec<u64>>());
 
-    // A client that comes back names its last event in a header, which goes before the query.
+    // A client that reconnects sends its last event in a header. The header takes precedence over the query.
     let known = (head - 3).to_string();
     let mut again = listen(&hub, &world, "/v1/events?after=0", Some(&known));
     assert_eq!(again.until(3), [head - 2, head - 1, head]);
@@ -252,7 +252,7 @@ fn streams_are_filtered_like_pages_and_refused_like_them() {
         .collect();
     assert_eq!(told.len(), 2);
     assert!(told.iter().all(|event| event["task_id"] == "2"), "{told:?}");
-    // Several kinds, a text, and no stored answers: old events as well as new ones.
+    // Several kinds, a text, and no stored answers. This applies to old and new events.
     let chosen = "/v1/events?after=0&kind=task_created,response_stored&q=TASK&bookkeeping=false";
     let mut chosen = listen(&hub, &world, chosen, None);
     world
@@ -277,7 +277,7 @@ fn streams_are_filtered_like_pages_and_refused_like_them() {
             matches!(answer, Answer::Whole(reply) if [400, 409].contains(&reply.status));
         assert!(is_refused, "{target}");
     }
-    // A client that asks for no stream gets a page, and no other path has a stream.
+    // A client that does not accept a stream gets a page. No other path has a stream.
     let page = hub.answer(&world.served, &call(Method::Get, "/v1/events", ""));
     assert!(matches!(page, Answer::Whole(reply) if reply.status == 200));
     let tasks = hub.answer(&world.served, &streaming("/v1/tasks", None));
@@ -295,7 +295,7 @@ fn a_reader_that_is_too_slow_is_cut_and_told_where_to_go_on() {
     for _ in 0..15 {
         make(&world, 80);
         last = self::head(&world);
-        // The fast client reads everything.
+        // The fast client gets all events.
         quick.until((last - head) as usize);
     }
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -325,7 +325,7 @@ fn a_stream_that_nobody_takes_ends_its_thread() {
     until("its thread has ended", || {
         Arc::strong_count(&world.served) == 1
     });
-    // And another one begins it anew.
+    // A further stream starts from the beginning.
     let mut stream = listen(&hub, &world, "/v1/events?after=0", None);
     assert_eq!(stream.until(1), [1]);
 }

@@ -1,4 +1,4 @@
-//! Fencing by epochs: refusals and their order.
+//! Fencing with epochs: refusals and their order.
 
 use super::world::{SECOND, World};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn way(way: &str) -> String {
     format!("/v1/tasks/1/{way}")
 }
 
-/// Calls each route that presents a claim, with these fields and answers.
+/// Calls each route that presents a claim, with these fields. Checks the answers.
 #[track_caller]
 fn each(world: &World, lines: &str) {
     for name in WAYS {
@@ -57,7 +57,7 @@ fn then_the_epoch() {
         {"epoch": [1]} -> 400 invalid_input
         "#,
     );
-    // A stale epoch is reported before the state, also for a finished task.
+    // An old epoch is refused before the status of the task is checked, even if the task is finished.
     world.post(&way("complete"), json!({"epoch": 1})).done(200);
     each(&world, r#"{"epoch": 2} -> 409 epoch_mismatch"#);
 }

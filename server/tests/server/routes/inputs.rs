@@ -1,4 +1,4 @@
-//! Wrong requests are refused, and the refusal names the fault.
+//! Invalid requests are refused, and the refusal names the fault.
 
 use super::world::{World, call};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn field(said: &super::world::TestReply) -> &str {
 
 #[test]
 fn unknown_fields_are_named() {
-    // Parameters of the path are no fields of the body.
+    // Parameters of the path are not fields of the body.
     World::new().story(
         r#"
         POST /v1/tasks {"title": "one", "titel": "two"} -> 400 invalid_input titel
@@ -73,7 +73,7 @@ fn a_body_is_one_object_of_json() {
         });
         said.refused(400, "invalid_json");
     }
-    // A missing body counts as an empty one.
+    // A missing body counts as an empty body.
     world.story("POST /v1/tasks -> 400 invalid_input title");
 }
 
@@ -204,7 +204,7 @@ fn fields_inside_others_are_named_with_their_place() {
         let told = said.json["error"]["message"].as_str().unwrap();
         assert!(told.starts_with(&message), "{told}");
     }
-    // Null and blank fields count as absent there too.
+    // In nested objects, null and blank fields count as absent too.
     let set = world.post(
         "/v1/teams",
         json!({"agents": [{"id": "ada", "role": " "}], "budget": {"maxTokens": null}}),
@@ -214,7 +214,7 @@ fn fields_inside_others_are_named_with_their_place() {
 
 #[test]
 fn a_path_that_names_no_task_is_told_before_what_is_wrong_with_the_rest() {
-    // A body that is no object, or names another team, is refused before its fields are read.
+    // A body that is not an object or names another team is refused before its fields are checked.
     World::with(&["ada"]).story(
         r#"
         POST /v1/tasks/7/claim {} -> 404 task_not_found taskId

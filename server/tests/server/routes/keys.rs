@@ -1,4 +1,4 @@
-//! A repeated request under a key is carried out once, and answered with the same bytes.
+//! A request that is repeated with its key is carried out once. The answers have equal bytes.
 
 use super::world::{SECOND, World, call};
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ fn a_claim_is_answered_again_only_as_long_as_it_lives() {
     for (asked, first) in asked.iter().zip(&first) {
         assert_eq!((first.status, first.header(REPLAYED)), (200, None));
         let again = ask(asked);
-        // The repetition is marked in a header; the body has the first bytes.
+        // A header marks the repeated answer. The body has the bytes of the first answer.
         assert_eq!(again.reply.body, first.reply.body, "{asked:?}");
         assert_eq!(again.header(REPLAYED), Some("true"), "{asked:?}");
     }
@@ -81,7 +81,7 @@ fn a_claim_is_answered_again_only_as_long_as_it_lives() {
         assert_eq!(dead.header(REPLAYED), None, "{asked:?}");
     }
     assert_eq!(count(&world), events);
-    // After another agent claimed the task, the repeated request is told so.
+    // If another agent claimed the task in the meantime, the answer to the repeated request says so.
     world.story(r#"POST /v1/tasks/1/claim {"agentId": "bob"} -> 200"#);
     ask(&asked[0]).refused(409, "claim_conflict");
     ask(&asked[1]).refused(409, "claim_conflict");

@@ -1,4 +1,4 @@
-//! The routes, called without sockets.
+//! Tests of the routes without sockets.
 mod answers;
 mod authority;
 mod document;

@@ -1,4 +1,4 @@
-//! Every operation, called by name, with its own envelope.
+//! Every operation is called by name. The answers have the envelope of operations.
 
 use super::world::{SECOND, World};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Every route that can answer for a point of the past.
+//! Every route that can answer for a past point.
 
 use super::world::{SECOND, World, call};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use teamlog_server::stream::Hub;
 use teamlog_team::engine::Clock;
 use teamlog_team::handle::pasts::PASTS_MAX;
 
-/// A query of each route that accepts `at`.
+/// A target for each route that accepts `at`.
 const TARGETS: [&str; 30] = [
     "/v1/teams",
     "/v1/teams/demo",
@@ -53,13 +53,13 @@ fn head(world: &World) -> u64 {
     status["last_seq"].as_u64().unwrap()
 }
 
-/// Returns the present answers of all rows: status and body.
+/// Returns status and body of the present answers of all targets.
 fn answers(world: &World) -> Vec<(u16, Value)> {
     let asked = TARGETS.iter().map(|target| world.get(target));
     asked.map(|said| (said.status, said.json)).collect()
 }
 
-/// A point of the past: seq, time, and the answers of all routes.
+/// A past point: its seq, its time, and the answers of all targets at this point.
 type Then = (u64, String, Vec<(u16, Value)>);
 
 fn history(world: &World) -> Vec<Then> {
@@ -90,7 +90,7 @@ fn history(world: &World) -> Vec<Then> {
         let mut asked = call(Method::Post, path, &body.to_string());
         asked.trace_id = Some("tr".to_owned());
         assert!(world.ask(asked).status < 300, "{path}");
-        // After the event, which may be dated a moment ahead of the clock.
+        // Move the clock beyond the event, whose time may be slightly later than the clock.
         world.later(1_000);
         then.push((head(world), world.clock.now().to_string(), answers(world)));
     }
@@ -123,7 +123,7 @@ fn every_row_answers_as_it_did_then() {
             }
         }
     }
-    // Without a point the answer is current and has no header.
+    // An answer about the present has no header for the point.
     assert_eq!(world.get("/v1/tasks").header("X-Teamlog-At"), None);
     assert_eq!(world.get("/v1/tasks?at=").header("X-Teamlog-At"), None);
 }
@@ -205,7 +205,7 @@ fn few_pasts_are_kept_and_a_kept_one_reads_the_log_no_more() {
         (page, count() - before)
     };
     let (first, folding) = ask(head - 1);
-    // View files are written after the answers, and count as well.
+    // View files are written after the answers. Their events count too.
     let repeated: Vec<(Value, u64)> = (0..5).map(|_| ask(head - 1)).collect();
     assert!(repeated.iter().all(|(again, _)| *again == first));
     let kept = repeated.iter().map(|(_, calls)| *calls).min().unwrap();
@@ -214,7 +214,7 @@ fn few_pasts_are_kept_and_a_kept_one_reads_the_log_no_more() {
         ask(seq);
     }
     assert_eq!(world.served.pasts().len(), PASTS_MAX);
-    // Another history with the same seqs is another past.
+    // Another history with equal seqs has another past.
     let served = Arc::clone(&world.served);
     served.pasts().forget_idle();
     assert_eq!(served.pasts().len(), PASTS_MAX, "none of them is idle yet");
@@ -230,7 +230,7 @@ fn a_question_that_finds_no_fold_free_is_told_to_come_again() {
         said.refused(503, "past_busy");
         assert_eq!(said.header("Retry-After"), Some("1"));
     }
-    // A query of the present needs no fold.
+    // A read of the present does not compute a past state.
     world.get("/v1/status").done(200);
     drop(taken);
     world.get("/v1/status?at=1").done(200);

@@ -1,4 +1,4 @@
-//! Routes that people read.
+//! Routes whose answers people read.
 
 use super::world::{SECOND, World};
 use serde_json::json;
@@ -30,7 +30,7 @@ fn what_needs_attention_is_answered_as_the_operation_has_it() {
     world.story("GET /v1/attention?limit=0 -> 400 invalid_input limit");
 }
 
-/// Returns the data of an operation.
+/// Runs an operation. Returns its data.
 fn data(world: &World, operation: &str, input: &str) -> serde_json::Value {
     world.story(&format!("POST /v1/api/{operation} {input} -> 200"))["data"].clone()
 }
@@ -109,7 +109,7 @@ fn tasks_are_sorted_and_say_when_they_changed() {
     let since = world.get(&format!("/v1/tasks?since={}", seq - 1)).done(200);
     assert_eq!(since["tasks"].as_array().unwrap().len(), 1);
 
-    // An ended lease is shown as ended after that is recorded too, until the task is claimed again.
+    // An expired lease is shown as expired, even after this is recorded, until the task is claimed again.
     world.later(2 * SECOND);
     assert_eq!(
         world.get("/v1/tasks/1").done(200)["task"]["leaseExpired"],

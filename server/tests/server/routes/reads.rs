@@ -1,4 +1,4 @@
-//! Routes that answer with an operation's data.
+//! Routes that answer with the data of an operation.
 
 use super::world::{SECOND, World, call};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use teamlog_server::Method;
 use teamlog_team::lifecycle::tick::Tick;
 use teamlog_team::message::send::{Require, Send};
 
-/// Asserts that a route answers what its operation answers, and returns it.
+/// Asserts that a route and its operation give equal answers. Returns the answer.
 #[track_caller]
 fn same(world: &World, target: &str, operation: &str, input: &str) -> Value {
     let row = world.get(target).done(200);

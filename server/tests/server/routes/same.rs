@@ -1,4 +1,4 @@
-//! Commands over HTTP and straight to the team lead to the same state.
+//! Commands over HTTP and commands without HTTP lead to equal states.
 
 use super::world::{SECOND, World};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use teamlog_team::lifecycle::status::Status;
 /// A step of a history.
 #[derive(Debug, Clone)]
 pub enum Step {
-    /// A command, as an HTTP request (target and body) and as an operation (name and input).
+    /// A command in two forms: an HTTP request (target and body), and an operation (name and input).
     Ask((String, Value), (&'static str, Value)),
     Wait(i64),
 }
@@ -106,7 +106,8 @@ pub fn step() -> impl Strategy<Value = Step> {
 }
 
 impl Step {
-    /// Returns true if the step was carried out. A refusal is one on both ways, if not in the same words.
+    /// Runs the step over HTTP. Returns false if it is refused. Without HTTP it must be refused too, possibly with another
+    /// message.
     pub fn over_http(&self, world: &World) -> bool {
         match self {
             Step::Ask((target, body), _) => world.post(target, body.clone()).status < 300,

@@ -40,7 +40,7 @@ fn a_task_that_requires_an_approval_is_completed_only_with_one() {
 }
 
 fn keys(value: &Value) -> Vec<&str> {
-    // The text has the order of the wire; the parsed object is sorted.
+    // The text keeps the order of the fields. The parsed object is sorted.
     value
         .as_object()
         .unwrap()

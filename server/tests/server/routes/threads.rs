@@ -184,7 +184,7 @@ fn who_holds_a_path_may_write_it() {
     );
 }
 
-/// Collects every text in `value` that looks like a time.
+/// Collects all texts in `value` that look like times.
 fn moments(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) if text.starts_with("2026-11-21T") => found.push(text.clone()),

@@ -1,4 +1,4 @@
-//! A served team in memory, with its own clock and random numbers.
+//! A served team in memory, with a manual clock and deterministic random numbers.
 
 use crate::documented;
 use serde_json::Value;
@@ -53,7 +53,7 @@ impl World {
         World::with(&[])
     }
 
-    /// Creates the closed team `demo` with members.
+    /// Creates the team `demo` with a list of members.
     pub fn with(members: &[&str]) -> World {
         let memory = Arc::new(Memory::new());
         let clock = Arc::new(ManualClock::new(
@@ -72,7 +72,7 @@ impl World {
         }
     }
 
-    /// Serves the same data by a new daemon.
+    /// Returns a new daemon with the data of this world.
     pub fn restarted(self) -> World {
         let World {
             served: old,
@@ -110,8 +110,9 @@ impl World {
         })
     }
 
-    /// Calls in order, one per line: `POST /v1/tasks {"title": "one"} -> 201`; code and field of an error follow the
-    /// status, and a key precedes the call: `k: POST …`. Returns the last answer.
+    /// Makes calls in order. Each line is a call and its expected result: `POST /v1/tasks {"title": "one"} -> 201`. Code and
+    /// field
+    /// of an error follow the status. An idempotency key precedes the call: `k: POST …`. Returns the last answer.
     #[track_caller]
     pub fn story(&self, lines: &str) -> Value {
         let mut last = Value::Null;
@@ -174,7 +175,7 @@ fn served(memory: &Arc<Memory>, clock: &Arc<ManualClock>) -> Arc<Served> {
     Arc::new(Served::new(Root::on(memory.clone(), options)))
 }
 
-/// Builds a call on `demo` from a target that is split at `/` and not percent-decoded.
+/// Makes a call for `demo`. The target is split at `/` and not percent-decoded.
 pub fn call(method: Method, target: &str, body: &str) -> Call {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let pairs = query.split('&').filter(|pair| !pair.is_empty());

@@ -1,4 +1,4 @@
-//! Admission: the conditions of a request, the order of their checks, and the call that comes out.
+//! Admission: the conditions for a request, the order of the checks, and the resulting call.
 
 use super::stand::Stand;
 use crate::client::{Client, address};
@@ -123,7 +123,7 @@ fn a_call_wants_the_token_of_a_team_whichever_path_it_names() {
 #[test]
 fn many_wrong_tokens_slow_down_wrong_tokens_only() {
     let stand = Stand::new(&["demo"]);
-    // Far longer than an answer takes on a busy machine.
+    // Delay of answers. It is much longer than an answer takes on a busy machine.
     const DELAY: Duration = Duration::from_secs(2);
     let daemon = stand.serve_within(|limits| {
         limits.guesses = 3;
@@ -132,7 +132,7 @@ fn many_wrong_tokens_slow_down_wrong_tokens_only() {
     let token = stand.token("demo");
     let mut times = Vec::new();
     let mut client = Client::tcp(&daemon);
-    // The fourth one is delayed, unless the daemon's counting second ends in between.
+    // The fourth wrong token is delayed, unless a new second of the daemon's counter starts.
     while times.last().is_none_or(|took| *took < DELAY) {
         assert!(times.len() < 20, "{times:?}");
         let since = Instant::now();
@@ -185,7 +185,7 @@ fn a_body_is_json_or_says_nothing_of_itself() {
 fn what_is_checked_first_answers_first() {
     let (stand, daemon, _) = Stand::demo_within(|limits| limits.body_bytes = 10);
     let (host, token) = (address(&daemon).to_string(), stand.token("demo"));
-    // Everything is wrong at first; then one fault after the other is corrected.
+    // At first everything is wrong. Then the faults are corrected one after another.
     let mut wrong = [
         ("Host: evil.example", format!("Host: {host}"), 421),
         ("Origin: null", String::new(), 403),

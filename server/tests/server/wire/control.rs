@@ -1,4 +1,4 @@
-//! The Unix socket: requests of its user without a token, allowed and refused.
+//! The Unix socket: requests without a token by the daemon's user, and refused requests.
 
 use super::stand::Stand;
 use crate::client::{Client, address, until};
@@ -23,7 +23,7 @@ fn the_socket_is_for_its_user_alone() {
 
 const STRANGER: &str = "TEAMLOG_TEST_STRANGER";
 
-/// Not a test of its own: runs as another user, asks on the socket and prints the answer.
+/// This is not a test. A test runs it as another user. It sends a request to the socket and prints the answer.
 #[test]
 fn a_stranger() {
     let Some(socket) = std::env::var_os(STRANGER) else {
@@ -37,7 +37,7 @@ fn a_stranger() {
     println!("\nheard {} bytes", heard.len());
 }
 
-/// Only root can become another user, with `setpriv`.
+/// Needs root and `setpriv` for becoming another user.
 #[test]
 fn another_user_hears_nothing_even_where_the_modes_would_let_them() {
     if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
@@ -96,7 +96,7 @@ fn what_its_user_controls_nobody_controls_over_tcp() {
             "{line}"
         );
         let answer = Client::tcp(&daemon).call(&token, line, "");
-        // An ordinary call, for a path that no route has.
+        // An ordinary call, with a path that no route has.
         assert_eq!(answer.json()["path"][0], "control", "{line}");
     }
     assert_eq!(stand.token("demo"), token);
@@ -161,7 +161,7 @@ fn what_goes_on_under_a_token_ends_with_it_and_nothing_else_does() {
     let since = Instant::now();
     let mut others = streams.split_off(2);
     for stream in &mut streams {
-        // The body comes to its end, unlike one of a broken connection.
+        // The body is complete. The body of a broken connection is not.
         assert!(stream.chunks().is_some());
     }
     let refused = waiting[0].hear().unwrap();
@@ -188,7 +188,7 @@ fn its_user_stops_the_daemon() {
     assert!(daemon.wait());
 }
 
-/// Answers each message in capitals.
+/// Handler that answers each message in capital letters.
 struct Echo;
 
 impl Forward for Echo {
@@ -230,11 +230,11 @@ fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
     client.say(asking(PROTOCOL, "0.0.0").as_bytes());
     let answer = client.hear().unwrap();
     answer.refused(409, "daemon_version_mismatch");
-    // Nor is a client that names no version.
+    // A client that names no version is refused.
     let silent = asking(PROTOCOL, "");
     client.say(silent.replace("teamlog-version: \r\n", "").as_bytes());
     assert_eq!(client.hear().unwrap().code(), "daemon_version_mismatch");
-    // Nor a client that names another version.
+    // A client that names another version of the protocol is refused.
     for other in ["teamlog-forward", "teamlog-forward/1"] {
         client.say(asking(other, ours).as_bytes());
         assert_eq!(client.hear().unwrap().code(), "daemon_version_mismatch");
@@ -242,7 +242,7 @@ fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
     client.say(asking("websocket", ours).as_bytes());
     assert_eq!(client.hear().unwrap().status, 400);
 
-    // A connection that fails ends no other one.
+    // A connection that fails does not affect other connections.
     let mut client = Client::unix(&daemon);
     client.say(asking(PROTOCOL, ours).as_bytes());
     assert_eq!(client.hear().unwrap().status, 101);

@@ -1,4 +1,4 @@
-//! Valid and invalid requests as bytes, with the expected results, from `corpus.txt`.
+//! Valid and invalid requests as bytes, with the expected results. They are in `corpus.txt`.
 
 use super::stand::Stand;
 use crate::client::{Client, address, until};
@@ -85,7 +85,7 @@ fn plain(line: &str) -> Vec<u8> {
     bytes
 }
 
-/// Returns method and target of the first request line; empty if it cannot be read.
+/// Returns method and target of the first request line, or empty texts if it cannot be read.
 fn first_line(bytes: &[u8]) -> (String, String) {
     let text = String::from_utf8_lossy(bytes);
     let line = text.trim_start().lines().next().unwrap_or_default();
@@ -96,7 +96,7 @@ fn first_line(bytes: &[u8]) -> (String, String) {
     )
 }
 
-/// Checks that the connection still answers a request.
+/// Returns true if the connection still answers a request.
 fn is_open(client: &mut Client<TcpStream>, host: &str) -> bool {
     client.say(format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes());
     let answer = client.hear();
@@ -120,7 +120,7 @@ fn run(step: usize) {
             let Some(answer) = client.hear() else { break };
             heard.push(answer.status);
             assert_eq!(answer.status, *expected, "{}: {answer:?}", case.name);
-            // A second answer in the same piece may have no body.
+            // A second answer in one read may have no body.
             if answer.status >= 400 && (heard.len() == 1 || !answer.body.is_empty()) {
                 let (code, status) = (answer.code(), answer.status);
                 let known = CODES
@@ -174,7 +174,7 @@ proptest! {
         for line in told.lines().filter(|line| line.starts_with("HTTP/1.1 ")) {
             prop_assert!(!line.starts_with("HTTP/1.1 5"), "{told}");
         }
-        // A client that is held up for as long as a head may take is cut, and asks again.
+        // If the client is delayed for longer than a head may take, it is disconnected and tries again.
         until("the next one is answered", || {
             let mut next = Client::tcp(daemon);
             next.send("GET /healthz", &[], "");

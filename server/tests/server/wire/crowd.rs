@@ -1,4 +1,4 @@
-//! Many silent connections from another process, and a working client meanwhile.
+//! Many silent connections from another process, and a client that works at the same time.
 
 use super::stand::Stand;
 use crate::client::{Client, address};
@@ -8,10 +8,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const CROWD: &str = "TEAMLOG_TEST_CROWD";
-/// A client would notice a longer wait.
+/// Maximum 99th percentile of response times. A client would notice a longer wait.
 const LONGEST_P99: Duration = Duration::from_millis(500);
 
-/// Not a test of its own: the other process. Opens connections, says so, and holds them until it is told to end.
+/// This is not a test. It runs in another process, opens connections, reports this, and keeps them until it is told to end.
 #[test]
 fn a_crowd() {
     let Ok(task) = std::env::var(CROWD) else {
@@ -21,7 +21,7 @@ fn a_crowd() {
     let address: SocketAddr = address.parse().unwrap();
     let mut held = Vec::new();
     for _ in 0..count.parse::<usize>().unwrap() {
-        // Connections that the daemon closes are kept too: a client need not close its side.
+        // Also keep connections that the daemon has closed, because a client need not close its side.
         held.extend(TcpStream::connect_timeout(&address, Duration::from_secs(5)));
     }
     println!("\nholding {}", held.len());
@@ -42,7 +42,7 @@ fn gather(address: SocketAddr, count: usize) -> (Child, usize) {
     (child, held.unwrap().parse().unwrap())
 }
 
-/// Measures how long a healthy client waits for its answers while `count` connections are opened and held.
+/// Measures the response times of a working client while `count` connections are opened and kept.
 fn endure(count: usize) {
     let (stand, daemon, _) = Stand::demo();
     let (address, token) = (address(&daemon), stand.token("demo"));
@@ -66,7 +66,7 @@ fn endure(count: usize) {
     for _ in 0..1000 {
         ask(&mut times);
     }
-    // The Unix socket is available even if all TCP slots are taken.
+    // The Unix socket can be used even if all TCP slots are taken.
     let mut socket = Client::unix(&daemon);
     assert_eq!(socket.call(&token, "GET /v1/x", "").status, 200);
     times.sort_unstable();
@@ -89,7 +89,7 @@ fn a_thousand_connections_keep_nobody_from_working() {
     endure(1000);
 }
 
-/// Needs 10,000 descriptors in a process and as many local ports: `cargo test -- --ignored crowd`.
+/// Needs 10,000 file descriptors per process and 10,000 local ports: `cargo test -- --ignored crowd`.
 #[test]
 #[ignore = "ten times the above, which not every machine has the descriptors for"]
 fn ten_thousand_connections_keep_nobody_from_working() {

@@ -1,4 +1,4 @@
-//! The start and the end of a daemon, and the files that it leaves.
+//! Start and end of a daemon, and the files that it leaves.
 
 use super::stand::Stand;
 use crate::client::{Client, LONGEST_WAIT, until};
@@ -14,7 +14,7 @@ use teamlog_team::{Root, RootOptions};
 
 const ROOT: &str = "TEAMLOG_TEST_DAEMON_ROOT";
 
-/// Not a test of its own: the daemon of another process, for the tests below.
+/// This is not a test. It is the daemon in another process that the tests below start.
 #[test]
 fn a_daemon_of_its_own() {
     let Some(root) = std::env::var_os(ROOT) else {
@@ -37,7 +37,7 @@ fn a_daemon_of_its_own() {
     });
 }
 
-/// Starts a daemon process and waits until it serves; returns true if the kernel confines it.
+/// Starts a daemon in another process and waits until it serves. The flag is true if the kernel confines the daemon.
 fn spawn(root: &Path) -> (Child, Running, bool) {
     let mut child = Command::new("sh")
         .args(["-c", "ulimit -S -n 256 && exec \"$0\" \"$@\""])
@@ -54,7 +54,7 @@ fn spawn(root: &Path) -> (Child, Running, bool) {
     };
     let confined = told("confined ") == "true";
     let running = serde_json::from_str(&told("serving ")).unwrap();
-    // The rest of its output must have a reader.
+    // Read the rest of its output, so that the pipe does not become full.
     std::thread::spawn(move || lines.count());
     (child, running, confined)
 }
@@ -138,7 +138,7 @@ fn only_named_teams_are_served_and_only_known_ones_can_be() {
     options.root = stand.dir.path().join("nowhere");
     assert!(serve(options).is_err());
     assert!(!stand.dir.path().join("nowhere").exists());
-    // No file of theirs keeps another daemon from starting.
+    // The daemons that did not start left no file that prevents a start.
     assert!(stand.serve().stop());
 }
 
@@ -204,7 +204,7 @@ fn what_stands_where_the_token_belongs_is_replaced_and_never_followed() {
                 .is_file()
         );
     }
-    // A daemon does not remove a file that another program put there since.
+    // A daemon does not remove a file that another program wrote in the meantime.
     let mut theirs = stand.runtime("third");
     theirs.pid = 1;
     let theirs = serde_json::to_vec(&theirs).unwrap();
@@ -338,7 +338,7 @@ fn the_kernel_keeps_the_daemon_from_writing_elsewhere() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// Records an event beside the daemon, and waits that long for the lock.
+/// Records an event without the daemon. Waits at most `lock_deadline` for the lock.
 fn note(stand: &Stand, team: &str, lock_deadline: Duration) -> teamlog_team::Result<()> {
     let options = RootOptions {
         lock_deadline,
@@ -363,7 +363,7 @@ fn the_daemon_holds_the_locks_of_its_teams_until_it_ends() {
 
 #[test]
 fn many_teams_are_taken_and_given_back_at_once_each_with_a_token_of_its_own() {
-    // More teams than are handled at a time.
+    // More teams than the daemon handles concurrently.
     let names: Vec<String> = (0..35).map(|number| format!("team-{number}")).collect();
     let stand = Stand::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let daemon = stand.serve();
@@ -381,7 +381,7 @@ fn many_teams_are_taken_and_given_back_at_once_each_with_a_token_of_its_own() {
     }
 }
 
-/// Returns the time from the start of a daemon to its first answer, on a team with that many events.
+/// Returns the time from the start of a daemon to its first answer, for a team with `events` events.
 fn start_on(events: usize) -> Duration {
     let stand = Stand::new(&["demo"]);
     let root = Root::open(stand.dir.path(), RootOptions::default()).unwrap();
@@ -415,7 +415,7 @@ fn a_start_takes_no_longer_with_a_longer_history() {
     assert!(start_on(50_000) < Duration::from_secs(3));
 }
 
-/// Measured on a quiet machine: `cargo test -p teamlog-server --test wire -- --ignored million --nocapture`.
+/// Run on a quiet machine: `cargo test -p teamlog-server --test wire -- --ignored million --nocapture`.
 #[test]
 #[ignore = "writes a million events first"]
 fn a_start_on_a_million_events_is_at_once() {

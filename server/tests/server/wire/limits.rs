@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use teamlog_server::Limits;
 
 const SHORT: Duration = Duration::from_millis(200);
-/// Longer than anything short takes on a busy machine, shorter than the default limits.
+/// Time limit for short work on a busy machine. It is shorter than the default limits.
 const SOON: Duration = Duration::from_millis(4900);
 
 fn since<T>(what: impl FnOnce() -> T) -> (T, Duration) {
@@ -26,7 +26,7 @@ fn was_cut_after(limit: Duration, took: Duration) {
 #[test]
 fn a_head_that_trickles_is_cut() {
     let (_stand, daemon, _) = Stand::demo_within(|limits| limits.head_time = SHORT);
-    // The daemon's time begins after ours, however long this thread is held up.
+    // The daemon's time starts after this one, even if this thread is delayed.
     let (over, took) = since(|| Client::tcp(&daemon).is_over());
     assert!(over);
     was_cut_after(SHORT, took);
@@ -108,7 +108,7 @@ fn a_connection_without_a_request_is_closed_after_a_while() {
     }
     let (over, took) = since(|| client.is_over());
     assert!(over && took < idle + SOON, "{took:?}");
-    // A connection with a running request is not idle.
+    // A connection whose request is being answered is not idle.
     let token = stand.token("demo");
     let answer = Client::tcp(&daemon).call(&token, "GET /v1/slow/3000", "");
     assert_eq!(answer.status, 200);
@@ -128,7 +128,7 @@ fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
     answer.refused(503, "busy");
     assert_eq!(answer.header("retry-after"), Some("1"));
     assert!(took < SOON, "{took:?}");
-    // Connections to the port do not keep the command line out.
+    // TCP connections do not block the command line, which uses the Unix socket.
     assert_eq!(Client::unix(&daemon).get("/healthz").status, 200);
     assert_eq!(held[0].get("/healthz").status, 200);
     held.pop();
@@ -139,7 +139,7 @@ fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
 
 #[test]
 fn whoever_has_a_token_finds_a_place_among_any_number_who_have_none() {
-    // No slot becomes free by a timeout.
+    // A long timeout, so that no slot becomes free.
     let (_stand, daemon, token) =
         Stand::demo_within(|limits| limits.head_time = Duration::from_secs(3600));
     let mut known = Client::tcp(&daemon);
@@ -182,7 +182,7 @@ fn who_has_asked_nothing_for_the_longest_time_goes_first() {
 fn a_body_that_is_too_large_is_refused_before_it_is_read_and_its_sender_hears_why() {
     let (stand, daemon, _) = Stand::demo_within(|limits| {
         limits.body_bytes = 1000;
-        // Long enough for the bytes that the daemon throws away.
+        // Time in which the daemon reads and discards the remaining bytes.
         limits.linger_time = Duration::from_secs(30);
     });
     let (host, token) = (address(&daemon).to_string(), stand.token("demo"));
@@ -198,7 +198,7 @@ fn a_body_that_is_too_large_is_refused_before_it_is_read_and_its_sender_hears_wh
     );
     for request in [declared, in_chunks] {
         let mut client = Client::tcp(&daemon);
-        // Most clients send everything before they read.
+        // Most clients send the whole request before they read.
         client.stream.write_all(request.as_bytes()).unwrap();
         let answer = client.hear().unwrap();
         answer.refused(413, "too_large");
@@ -264,7 +264,7 @@ fn more_calls_than_can_wait_are_turned_away() {
     let mut running = Client::tcp(&daemon);
     running.begin(&token, "GET /v1/slow/3000", "");
     until("one runs", || stand.calls() == 1);
-    // Two more connections come, and the first of them waits.
+    // Two more connections are opened, and the first of them waits.
     let mut more = [Client::tcp(&daemon), Client::tcp(&daemon)];
     for client in &mut more {
         client.begin(&token, "GET /v1/x", "");
@@ -291,7 +291,7 @@ fn calls_that_wait_keep_no_other_from_being_answered_nor_the_daemon_from_ending(
     until("both wait", || stand.calls() == 2);
     let mut other = Client::tcp(&daemon);
     assert_eq!(other.call(&token, "GET /v1/x", "").status, 200);
-    // An operation has more than one name.
+    // An operation has several names.
     for name in ["await-event", "Team_Await_Event"] {
         let answer = other.call(&token, &format!("POST /v1/api/{name}"), "");
         assert_eq!(answer.status, 503, "{name}");
@@ -313,7 +313,7 @@ fn a_stream_shows_that_it_lives_and_ends_with_whoever_sends_it() {
     let head = client.call(&stand.token("demo"), "GET /v1/stream/400", "");
     assert_eq!(head.header("content-type"), Some("text/event-stream"));
     assert_eq!(head.header("transfer-encoding"), Some("chunked"));
-    // Longer than the idle timeout of a connection.
+    // The stream lasts longer than the idle timeout of a connection.
     client.until(|told| told.contains("data: 2") && told.matches("3\r\n:\n\n\r\n").count() >= 3);
     let reader = std::thread::spawn(move || String::from_utf8(client.rest()).unwrap());
     assert!(daemon.stop());
@@ -352,7 +352,7 @@ fn the_limits_of_a_daemon_are_those_of_its_document() {
     assert_eq!((limits.waits, limits.wait_time), (256, seconds(300)));
 }
 
-/// Number of open TCP connections, the asking connection included.
+/// Returns the number of open TCP connections, including the connection of the request.
 fn connections(stand: &Stand, daemon: &teamlog_server::Daemon) -> u64 {
     let token = stand.token("demo");
     let numbers = Client::tcp(daemon).call(&token, "GET /metrics", "").body;

@@ -12,7 +12,7 @@ use teamlog_team::message::send_message::SendMessage;
 use teamlog_team::task::claim::TaskClaim;
 use teamlog_team::task::create::TaskCreate;
 
-/// Returns the value of a series.
+/// Returns the value of a metric's series.
 pub fn value(text: &str, series: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(series));
     let line = line.unwrap_or_else(|| panic!("no {series} in\n{text}"));
@@ -110,7 +110,7 @@ fn leases_are_counted_while_they_run_and_when_they_ran_out() {
         team.task_claim(claim).unwrap();
     }
     assert_eq!(leases(), [3, 3, 0]);
-    // An ended lease is not counted, recorded or not.
+    // An expired lease is not counted, even if its end is not recorded yet.
     until("it ran out", || leases()[..2] == [2, 3]);
     until("it is recorded", || leases() == [2, 3, 1]);
 }
@@ -215,7 +215,7 @@ fn a_daemon_is_ready_when_its_teams_are() {
     assert_eq!(full["teams"]["ill"], json!({"condition": "sound"}));
     assert!(daemon.stop());
 
-    // A byte in the middle of acknowledged events is changed.
+    // Change a byte in the middle of acknowledged events.
     segment::flip(&segment::of(stand.dir.path(), "ill"));
     let daemon = stand.serve();
     let token = stand.token("demo");
@@ -223,7 +223,7 @@ fn a_daemon_is_ready_when_its_teams_are() {
     until("what is damaged is found", || {
         client.call(&token, "GET /readyz", "").json()["teams"]["ill"]["condition"] == "unready"
     });
-    // The team may be known as unready before its whole log was verified.
+    // The team may be unready before its whole log was verified.
     let found = "teamlog_last_verify_sound{team=\"ill\"} 0";
     until("its log is verified", || {
         let numbers = client.call(&token, "GET /metrics", "").body;

@@ -1,4 +1,4 @@
-//! A root with teams, its daemons, and clients on raw connections.
+//! A data root with teams, its daemons, and clients with raw connections.
 
 use crate::client::LONGEST_WAIT;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub struct Stand {
 }
 
 impl Stand {
-    /// Creates a root with these teams.
+    /// Creates a data root with these teams.
     pub fn new(teams: &[&str]) -> Stand {
         let stand = Stand {
             dir: tempfile::tempdir().unwrap(),
@@ -30,11 +30,11 @@ impl Stand {
         }
         stand
     }
-    /// Starts a daemon on the team `demo`, and returns it with the team's token.
+    /// Starts a daemon for the team `demo`. Also returns the team's token.
     pub fn demo() -> (Stand, Daemon, String) {
         Stand::demo_within(|_| ())
     }
-    /// Starts a daemon on the team `demo` with changed limits.
+    /// Starts a daemon for the team `demo` with changed limits.
     pub fn demo_within(change: impl FnOnce(&mut Limits)) -> (Stand, Daemon, String) {
         let stand = Stand::new(&["demo"]);
         let daemon = stand.serve_within(change);
@@ -83,7 +83,7 @@ impl Stand {
     }
 }
 
-/// Answers a call with its description; a few paths are answered in other ways.
+/// Answers a call with a description of the call. A few paths have other answers.
 fn told(call: &Call) -> Answer {
     let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
     match path.as_slice() {
@@ -128,13 +128,13 @@ pub fn of(call: &Call) -> Value {
     })
 }
 
-/// Sends a numbered frame every `every` milliseconds until the receiver is gone.
+/// Sends a numbered frame every `every` milliseconds until the receiver is dropped.
 fn stream(every: u64) -> Streamed {
     let (to, frames) = tokio::sync::mpsc::channel(4);
     std::thread::spawn(move || {
         for number in 0.. {
             let frame = format!("data: {number}\n\n");
-            // A delayed daemon takes the frame later; after the client is gone, sending fails.
+            // A delayed receiver takes the frame later. Sending fails after the client disconnected.
             if to.blocking_send(frame.into()).is_err() {
                 return;
             }
@@ -148,7 +148,7 @@ fn stream(every: u64) -> Streamed {
     }
 }
 
-/// Sends as much as it can until the receiver is gone.
+/// Sends as much as possible until the receiver is dropped.
 fn flood() -> Streamed {
     let (to, frames) = tokio::sync::mpsc::channel(4);
     std::thread::spawn(move || while to.blocking_send(vec![b'x'; 1 << 16].into()).is_ok() {});
