@@ -122,7 +122,7 @@ fn actor(seq: u64) -> String {
     format!("agent-{:03}", mixed(seq ^ 11) % 160)
 }
 
-/// Returns event `seq`, to append it.
+/// Returns event `seq` as an event to append.
 pub fn new_event(seq: u64) -> NewEvent {
     let mut event = NewEvent::new(
         kind(seq),

@@ -219,7 +219,7 @@ impl Log {
         Ok(Some((was, term.system)))
     }
 
-    /// Copies to a journal the groups that it lacks; `state` is the log's state in the journal.
+    /// Copies to a journal the groups that the journal lacks; `state` is the log's state in the journal.
     fn hand_over(
         &self,
         journal: &mut dyn Journal,
@@ -330,7 +330,7 @@ impl LockedLog {
             .map_or(Ok(()), Replica::check_clock)
     }
 
-    /// Opens the log in its journal by an event. Returns true if this call did it.
+    /// Opens the log in its journal by an event. Returns true if this call opened the log.
     fn opens(&mut self, begins: Vec<String>) -> Result<bool> {
         let turn = Turn {
             to: LogState::Open,

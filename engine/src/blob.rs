@@ -1,4 +1,4 @@
-//! Bytes beside a log, named by their digest in its events. The journal keeps them for all hosts.
+//! Bytes beside a log, which events of the log name by their digest. The journal keeps the bytes for all hosts.
 
 use crate::journal::of_read;
 use crate::log::Log;

@@ -10,13 +10,13 @@ use crate::storage::Stat;
 use digests::Digests;
 
 impl Reader {
-    /// Compares every sealed segment up to the head with the header of the next segment. Reads and hashes all of them.
+    /// Compares every sealed segment up to the head with the header of the next segment. Reads and hashes all sealed segments.
     pub fn check_chain(&self) -> Result<()> {
         self.chained(&mut |name| Ok(self.seal(name)?.0))
     }
 
-    /// Like [`Reader::check_chain`], but skips a segment that was hashed before and whose file metadata is unchanged. The
-    /// digests are kept in [`DIGESTS_FILE`], if it can be written.
+    /// Like [`Reader::check_chain`], but skips a segment that was hashed before and whose file metadata is unchanged. The digests
+    /// are stored in [`DIGESTS_FILE`], if that file can be written.
     pub(crate) fn check_chain_with_known_digests(&self) -> Result<()> {
         let mut digests = Digests::load(self.storage().as_ref(), self.dir());
         let checked = self.chained(&mut |name| {
@@ -37,7 +37,7 @@ impl Reader {
         checked
     }
 
-    /// Compares every header up to the head with the result of `seal` for the segment before it.
+    /// Compares every header up to the head with the result of `seal` for the segment before the header's segment.
     pub(crate) fn chained(&self, seal: &mut dyn FnMut(&str) -> Result<Predecessor>) -> Result<()> {
         let names = self.segments()?;
         let mut previous: Option<Predecessor> = None;

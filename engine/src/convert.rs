@@ -53,7 +53,7 @@ pub struct Conversion {
     pub events: u64,
     /// Number of groups copied.
     pub groups: u64,
-    /// The last receipt of the log before; `None` if it was empty.
+    /// The last receipt of the log before the conversion; `None` if the log was empty.
     pub receipt: Option<Receipt>,
     /// Directory of the original, relative to the log's directory.
     pub archive: PathBuf,
@@ -165,7 +165,7 @@ impl Log {
     }
 }
 
-/// Directory of a log whose lock is held, and the log in charge of it.
+/// Directory of a log whose lock is held, and the log that `log.json` in this directory names.
 #[derive(Clone, Copy)]
 struct LogDir<'a> {
     storage: &'a Arc<dyn Storage>,

@@ -50,7 +50,7 @@ impl Summing {
 }
 
 impl Reader {
-    /// Returns the summary of the events up to `upto`. Reads all of them.
+    /// Returns the summary of the events up to `upto`. Reads all of these events.
     pub fn content(&self, upto: u64) -> Result<Content> {
         let mut sum = Summing::default();
         self.each::<(), Error>(None, |located| {

@@ -37,7 +37,7 @@ pub enum Error {
         /// Time waited, in ms.
         waited_ms: u64,
     },
-    /// The lock file was removed or replaced while this process held it. Nothing was acknowledged.
+    /// The lock file was removed or replaced while this process held the lock. Nothing was acknowledged.
     #[error("{}", lock_lost(path, holder.as_deref(), *written))]
     LockLost {
         /// The lock file.
@@ -77,7 +77,7 @@ pub enum Error {
         /// Newest version that this program reads.
         known: u32,
     },
-    /// An event was written by a newer teamlog. This program cannot read its meaning, so it cannot fold the log.
+    /// An event was written by a newer teamlog. This program cannot interpret the event, so it cannot fold the log.
     #[error("event {seq} ({kind}) was written by a newer teamlog: {why}")]
     Newer {
         /// Seq of the event.
@@ -98,7 +98,7 @@ pub enum Error {
     /// The log declares other refs than the program uses ([`LogOptions::refs`](crate::LogOptions::refs)).
     #[error("{} declares the refs [{declared}], but this program works with [{expected}]", path.display())]
     OtherRefs {
-        /// The file that declares them.
+        /// The file that declares the refs.
         path: PathBuf,
         /// The names that the log declares, separated by commas.
         declared: String,
@@ -151,7 +151,7 @@ pub enum Error {
     /// An earlier write or sync of this handle failed. The handle does nothing more; open the log again.
     #[error("an earlier write to this log failed ({0}); open it again")]
     Poisoned(String),
-    /// A derived file is missing or damaged; it can be rebuilt from the log.
+    /// A derived file is missing or damaged. The file can be rebuilt from the log.
     #[error("derived file {} is unusable: {why}", path.display())]
     Derived {
         /// The file.
@@ -249,7 +249,7 @@ faults! {
     Left = "journal_left", "no longer orders it";
     /// The log names another journal.
     OtherJournal = "journal_of_another", "is not the expected one";
-    /// Another system of servers answers than before: it may be a copy of the journal.
+    /// The answering system of servers is not the known one: it may be a copy of the journal.
     Moved = "journal_moved", "is on another system of servers than before";
     /// The servers refuse this host: wrong password, certificate or rights.
     Denied = "journal_denied", "refuses this host";
@@ -257,7 +257,7 @@ faults! {
     Unconfigured = "journal_not_configured", "is not configured";
     /// This program does not support this kind of journal.
     UnknownKind = "journal_not_configured", "is of a kind that this teamlog does not support";
-    /// The operation changes a whole log, which is not possible while several hosts share it.
+    /// The operation changes a whole log, which is not possible while several hosts share the log.
     Shared = "journal_team", "is shared by several hosts";
 }
 

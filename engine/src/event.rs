@@ -8,7 +8,7 @@ use crate::timestamp::Timestamp;
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// A recorded event. Borrowed from the bytes it was decoded from, or owned (`Event<'static>`).
+/// A recorded event. It borrows from the bytes from which it was decoded, or owns its strings (`Event<'static>`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event<'a> {
     /// Place in the order of the log: 1-based, gapless.
@@ -21,7 +21,7 @@ pub struct Event<'a> {
     pub kind: Cow<'a, str>,
     /// The things that the event points at, such as a task or a trace.
     pub actor: Cow<'a, str>,
-    /// The things that it points at.
+    /// The things that the event points at, such as a task or a trace.
     pub refs: Refs<'a>,
     /// Version of the payload's format.
     pub schema_version: u32,

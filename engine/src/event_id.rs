@@ -197,7 +197,7 @@ mod tests {
         let mut stock = Vec::new();
         for _ in 0..3 {
             let failed = take_word(&mut stock, |bytes| {
-                // A source may have written a part before it failed.
+                // The source may have written a part of the bytes before it failed.
                 bytes[..8].fill(7);
                 Err(getrandom::Error::UNSUPPORTED)
             });

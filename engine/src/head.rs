@@ -227,7 +227,7 @@ pub(crate) struct HeadFile {
 }
 
 impl HeadFile {
-    /// Opens the head file of the log in `dir`; `how` may create it.
+    /// Opens the head file of the log in `dir`. Some values of `how` create the file.
     pub fn open(storage: &dyn Storage, dir: &Path, log: LogId, how: OpenMode) -> Result<HeadFile> {
         let file = storage.named().open(&dir.join(HEAD_FILE), how)?;
         Ok(HeadFile { file, log })
@@ -274,7 +274,7 @@ impl HeadFile {
         Ok(slots)
     }
 
-    /// Writes the next generation over the older slot; syncs it if `durable`.
+    /// Writes the next generation over the older slot; syncs the file if `durable`.
     pub fn write(&self, head: &mut Head, durable: bool) -> Result<()> {
         assert_eq!(
             head.last_id.is_some(),

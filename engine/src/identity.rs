@@ -1,8 +1,8 @@
-//! `log.json`: the identity of the log in a directory, and its journal if it has one. Written once at creation,
-//! replaced only by a conversion, by a salvage, or when a journal is adopted or left.
+//! `log.json`: the identity of the log in a directory, and its journal if it has one.
 //!
-//! The file is one line of JSON with its own CRC. It is accepted only if it equals, byte for byte, the output of this
-//! code for its values, so that damage never looks like another identity.
+//! The file is written at creation. Only a conversion, a salvage, an adoption or a leave replaces it. The file is one line of
+//! JSON with its own CRC. It is accepted only if it equals, byte for byte, the output of this code for its values, so that damage
+//! never looks like another identity.
 
 use crate::error::{Error, JournalFault, Result};
 use crate::event_id::IdSource;
@@ -17,7 +17,7 @@ use crate::words::as_text;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Newest format version that this code reads. [`Format::version`] is the version that it writes.
+/// Newest format version that this code reads. [`Format::version`] is the version that this code writes.
 pub const FORMAT_VERSION: u32 = 2;
 /// Version of `log.json` if the log has a journal, for both formats. A program without support for journals refuses this version,
 /// so it never writes to such a log.

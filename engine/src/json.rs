@@ -61,7 +61,7 @@ impl Json {
         );
         Json(text.into_boxed_str())
     }
-    /// Returns the first integer that fits neither an `i64` nor a `u64`: many parsers round it.
+    /// Returns the first integer that fits neither an `i64` nor a `u64`, because many parsers round such an integer.
     pub fn rounded_integer(&self) -> Option<&str> {
         let mut rest = self.as_str();
         while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
@@ -379,7 +379,7 @@ impl<'a> Parser<'a> {
             }
         }
     }
-    /// Reads one escape, and replaces it by its canonical form if it differs.
+    /// Reads one escape, and replaces the escape by its canonical form if they differ.
     fn escaped(&mut self) -> Result<(), JsonError> {
         let from = self.at;
         self.at += 1;

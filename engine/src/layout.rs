@@ -16,7 +16,7 @@ pub const DIGESTS_FILE: &str = "digests";
 pub const JOURNAL_FILE: &str = "journal";
 /// File with the ids of the events by which this host tried to take the log off its journal.
 pub(crate) const LEAVING_FILE: &str = "leaving";
-/// Directory of bytes that were cut off because a crash left them incomplete.
+/// Directory of incomplete bytes that a crash left and recovery cut off.
 pub const QUARANTINE_DIR: &str = "quarantine";
 /// Directory of the original files from before a change of the whole log.
 pub const ARCHIVE_DIR: &str = "archive";
@@ -24,7 +24,7 @@ pub const ARCHIVE_DIR: &str = "archive";
 pub(crate) const CONVERSION_PREFIX: &str = ".new-";
 /// Directory in which a salvage builds the new log.
 pub(crate) const SALVAGE_DIR: &str = "salvage";
-/// Remaining part of a segment after a cut, before it replaces the segment.
+/// File that holds the remaining part of a segment after a cut, before it replaces the segment.
 pub(crate) const SHORTENED_FILE: &str = "shortened";
 
 /// The actor of the events that the log itself records.

@@ -12,7 +12,7 @@ pub const IDENTIFIER_BYTES_MAX: usize = 128;
 pub const NESTING_MAX: usize = 64;
 /// Largest difference between a host's clock and the journal's, in microseconds. A host with a larger difference records nothing.
 pub const CLOCK_SKEW_MAX: i64 = 2_000_000;
-/// Largest number of bytes that a log with a journal may have written without a sync. Opening the log reads them again.
+/// Largest number of bytes that a log with a journal may have written without a sync. Opening the log reads these bytes again.
 pub const UNSYNCED_BYTES_MAX: u64 = 64 << 10;
 /// Segment size above which a group starts a new segment.
 pub const SEGMENT_BYTES_MAX: u64 = 64 << 20;

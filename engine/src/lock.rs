@@ -11,7 +11,7 @@ use crate::storage::{HeldLock, LockError};
 use crate::witness::{WITNESS_BYTES, Witness};
 use std::time::Instant;
 
-/// The lock of a log; dropping it releases it.
+/// The lock of a log. Dropping the value releases the lock.
 #[derive(Debug)]
 pub struct LogLock {
     path: PathBuf,
@@ -68,14 +68,14 @@ impl LogLock {
         self.file.identity()
     }
 
-    /// Reads the witness; `None` if it is unknown.
+    /// Reads the witness; `None` if the witness is unknown.
     pub(crate) fn witness(&self) -> Option<Witness> {
         let mut bytes = [0; WITNESS_BYTES];
         let len = self.file.read(&mut bytes).ok()?;
         Witness::decode(bytes.get(..len)?)
     }
 
-    /// Updates the witness. A failure leaves it old or unknown, and does not affect durable events.
+    /// Updates the witness. A failure leaves an old or unknown witness, and does not affect durable events.
     pub(crate) fn advance_witness(&self, witness: &Witness) {
         let _ = self.file.write(&witness.encode(), false);
     }
@@ -114,7 +114,7 @@ fn is_at(storage: &dyn Storage, path: &Path, held: &dyn HeldLock) -> Result<bool
 
 /// Returns the process that has locked the file at `path`, if any. For messages only.
 fn holder(storage: &dyn Storage, path: &Path) -> Option<String> {
-    // Locking a missing file would create it.
+    // The check is needed because locking a missing file would create the file.
     storage.stat(path).ok().flatten()?;
     match storage.lock(path, Duration::ZERO) {
         Err(LockError::Busy(holder)) => Some(holder),

@@ -1,4 +1,4 @@
-//! A log: create it, open it, read it, or take its lock and write.
+//! A log: creating, opening and reading a log, and taking its lock to write.
 
 mod read;
 mod rollback;
@@ -205,7 +205,7 @@ impl Log {
         &self.storage
     }
 
-    /// Returns the options it was opened with.
+    /// Returns the options with which the log was opened.
     pub fn options(&self) -> &LogOptions {
         &self.options
     }
@@ -387,7 +387,7 @@ fn unknown_journal(journal: &JournalIdentity) -> Error {
     Error::journal(JournalFault::Unconfigured, why)
 }
 
-/// A log under its exclusive lock, recovered. Load state from its [`LockedLog::reader`], then make it a [`Writer`].
+/// A log under its exclusive lock, after recovery. Load state from its [`LockedLog::reader`], then convert it into a [`Writer`].
 pub struct LockedLog {
     pub(crate) core: Core<()>,
     notes: Vec<String>,
@@ -406,7 +406,7 @@ impl LockedLog {
         self.core.lock.identity()
     }
 
-    /// Returns recovery's actions, for people; empty after a clean close.
+    /// Returns the actions of recovery as texts for people; no actions after a clean close.
     pub fn recovered(&self) -> &[String] {
         &self.notes
     }
@@ -433,7 +433,7 @@ impl LockedLog {
         Reader::opened(&core.storage, &core.dir, &core.identity, head, opening)
     }
 
-    /// Converts it into a writer, which folds its appends into `state`.
+    /// Converts the locked log into a writer, which folds its appends into `state`.
     pub fn into_writer<S: State>(self, mut state: S) -> Writer<S> {
         let core = self.core;
         if core.replica.is_some() {

@@ -21,8 +21,8 @@ pub struct LogOptions {
     /// Segment size above which a group starts a new segment; a journal's value takes precedence. Default
     /// [`crate::limits::SEGMENT_BYTES_MAX`].
     pub segment_bytes_max: u64,
-    /// Zeros that a writer keeps after the written bytes, if the format allows it, and how early a segment of any
-    /// format may end. Default [`crate::limits::AHEAD_BYTES`]; 0 for none.
+    /// Number of zeros that a writer keeps after the written bytes, if the format allows zeros. Also the number of bytes by which
+    /// a segment of any format may end early. Default [`crate::limits::AHEAD_BYTES`]; 0 for none.
     pub ahead_bytes: u64,
     /// Number of groups after which a writer prepares zeros and digests in advance. Default [`crate::limits::AHEAD_FROM_GROUP`],
     /// so that a writer of a few groups does not.

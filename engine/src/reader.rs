@@ -104,7 +104,7 @@ impl Reader {
         }
     }
 
-    /// Returns the head up to which it reads.
+    /// Returns the head up to which the reader reads.
     pub fn head(&self) -> &Head {
         &self.inner.head
     }
@@ -115,7 +115,7 @@ impl Reader {
         self.inner.opening.beyond
     }
 
-    /// Returns notes about recovery, for people; empty after a clean close.
+    /// Returns notes about recovery, as texts for people; no notes after a clean close.
     pub fn notes(&self) -> &[String] {
         &self.inner.opening.notes
     }
@@ -245,7 +245,7 @@ impl Reader {
         }
     }
 
-    /// Calls `each` with every event after `after` up to the head, until it breaks.
+    /// Calls `each` with every event after `after` up to the head, until `each` breaks.
     pub fn each<B, E: From<Error>>(
         &self,
         after: Option<Place>,

@@ -35,7 +35,7 @@ pub enum ReceiptStatus {
     Malformed,
     /// The log is intact but ends with this event, which is before the event of the receipt: an older state was restored.
     RolledBack(u64),
-    /// Bytes that the receipt covers are missing, although the head does not end before them.
+    /// Bytes that the receipt covers are missing, although the head is not before their end.
     Cut,
     /// Bytes that the receipt covers have changed.
     Changed,
@@ -131,7 +131,7 @@ impl Reader {
         }))
     }
 
-    /// Returns BLAKE3 of the first `length` bytes of a segment's file, as hex; `None` if it has fewer or is missing.
+    /// Returns BLAKE3 of the first `length` bytes of a segment's file, as hex; `None` if the file is missing or has fewer bytes.
     pub fn digest(&self, segment: &str, length: u64) -> Result<Option<String>> {
         let path = self.dir().join(EVENTS_DIR).join(segment);
         self.storage().named().digest(&path, length)

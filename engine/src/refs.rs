@@ -1,7 +1,7 @@
 //! Refs: the things that an event points at, under names that the creator of a log declares.
 //!
-//! A log has at most [`REFS_MAX`] refs of its own, and two that every log has: the idempotency key ([`Ref::KEY`]) and
-//! the cause. `log.json` holds the names; events refer to them by their place.
+//! A log has at most [`REFS_MAX`] declared refs. Every log also has the idempotency key ([`Ref::KEY`]) and the cause. `log.json`
+//! holds the names; events refer to the names by their place.
 
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
@@ -65,7 +65,7 @@ const OTHER_FIELDS: [&str; 12] = [
 pub struct Ref(u8);
 
 impl Ref {
-    /// The idempotency key of the command that caused the event. Every log has it.
+    /// The idempotency key of the command that caused the event. Every log has this ref.
     pub const KEY: Ref = Ref(REFS_MAX as u8);
     /// All refs that an event can have, in stored order, the key last.
     pub const ALL: [Ref; PLACES] = [Ref(0), Ref(1), Ref(2), Ref(3), Ref(4), Ref(5), Ref::KEY];
@@ -174,8 +174,8 @@ impl RefNames {
         self.0.is_some()
     }
 
-    /// Calls `visit` with the place and the start in `jsonl` of each declared ref, until it fails. Inlined, so that the
-    /// starts for a log without declared refs stay constants.
+    /// Calls `visit` with the place and the start in `jsonl` of each declared ref, until `visit` fails. The function is inlined,
+    /// so that the starts for a log without declared refs stay constants.
     #[inline]
     pub(crate) fn each_opening<E>(
         &self,

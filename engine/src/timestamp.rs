@@ -6,8 +6,8 @@
 use crate::words::as_text;
 use jiff::fmt::temporal::{DateTimeParser, Pieces};
 
-/// Microseconds since 1970-01-01T00:00:00Z. Printed as RFC 3339 with six decimals and `Z`. The derived store holds it
-/// as a number.
+/// A time in microseconds since 1970-01-01T00:00:00Z. The text form is RFC 3339 with six decimals and `Z`; the derived store
+/// holds a number.
 #[derive(
     Debug,
     Clone,
@@ -105,8 +105,9 @@ impl Timestamp {
         let seconds = i64::from(hour * 3600 + minute * 60 + second);
         Timestamp::from_micros(days * DAY_MICROS + seconds * 1_000_000 + i64::from(fraction))
     }
-    /// Reads ISO 8601 as people and agents write it: `Z`, an offset, or neither (then UTC). A date alone means midnight;
-    /// digits after the microsecond (at most nine) are cut. A leap second, `:60`, is read as the second before it.
+    /// Reads ISO 8601 as people and agents write it: with `Z`, with an offset, or with neither, which means UTC. A date alone
+    /// means midnight. Digits after the microsecond (at most nine) are cut. A leap second, `:60`, is read as the second before
+    /// it.
     ///
     /// # Errors
     /// Names the text and the rule that it breaks.
@@ -174,7 +175,7 @@ fn civil_from_days(days: u32) -> (u32, u32, u32) {
     )
 }
 
-/// Returns the days from 1970-01-01 to that date of the years 1 to 9999; `None` if there is no such date.
+/// Returns the number of days from 1970-01-01 to a date of the years 1 to 9999; `None` if the date does not exist.
 fn days_from_civil(year: u32, month: u32, day: u32) -> Option<i64> {
     if !(1..=9999).contains(&year)
         || !(1..=12).contains(&month)

@@ -79,7 +79,7 @@ struct Check<'a> {
     witnessed: Option<EventId>,
     /// The last valid event.
     last: LastEvent,
-    /// The segment before, as the next header must describe it.
+    /// Description of the previous segment that the next header must have.
     previous: Option<codec::Predecessor>,
 }
 
@@ -353,7 +353,7 @@ impl Check<'_> {
         Ok(len)
     }
 
-    /// Checks the events of a segment; after damage it continues at the next readable event.
+    /// Checks the events of a segment. After damage, continues at the next readable event.
     fn events(
         &mut self,
         file: &str,

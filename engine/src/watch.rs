@@ -82,7 +82,7 @@ impl Watch {
         let mut look = Contents::default();
         for (path, bytes) in self.paths.iter().zip(&mut look) {
             let read = self.storage.read(path, BYTES_MAX);
-            // The file may be cut while it is read.
+            // Another process may cut the file during the read.
             let read = if_long_enough(read.map_err(Error::io("read", path)));
             *bytes = if_there(read)?.flatten();
         }

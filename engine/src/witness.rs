@@ -66,7 +66,7 @@ impl Witness {
         (witness.encode() == bytes).then_some(witness)
     }
 
-    /// Reads the witness of the log in `dir`, without a lock; `None` if it is unknown.
+    /// Reads the witness of the log in `dir`, without a lock; `None` if the witness is unknown.
     pub fn read(storage: &dyn Storage, dir: &Path) -> Option<Witness> {
         let file = storage.open(&dir.join(LOCK_FILE), OpenMode::Read).ok()?;
         let mut bytes = [0; WITNESS_BYTES];

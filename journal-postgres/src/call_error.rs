@@ -36,7 +36,7 @@ impl From<CallError> for Error {
     }
 }
 
-/// Maps a refused statement to a fault: a missing right or table stays missing until an operator adds it.
+/// Maps a refused statement to a fault. A missing right or table is a permanent fault, because an operator must add it.
 fn of_state(state: &SqlState) -> JournalFault {
     match *state {
         SqlState::INSUFFICIENT_PRIVILEGE => Denied,

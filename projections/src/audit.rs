@@ -123,7 +123,7 @@ struct Mail {
 struct Pass<'a> {
     live: &'a Live,
     home: Home,
-    /// Last event that inbox views contain; 0 if they are not checked.
+    /// Last event that inbox views contain; 0 if inbox views are not checked.
     views_upto: u64,
     line: Vec<u8>,
     stride: u64,

@@ -200,7 +200,7 @@ impl Home {
     pub fn is_suspect(&self) -> bool {
         self.suspect
     }
-    /// Returns device and inode of the team's directory; `None` if it was moved or removed.
+    /// Returns device and inode of the team's directory; `None` if the directory was moved or removed.
     pub fn identity(&self) -> Result<Option<(u64, u64)>> {
         let look = self.storage.look(&self.dir);
         let look = look.map_err(failed("look at", &self.dir))?;
@@ -484,7 +484,7 @@ impl<'a> Walk<'a> {
         self.keep(dir, name);
         Ok(())
     }
-    /// Ends a directory: everything unexpected in it is removed or reported.
+    /// Ends a directory: every unexpected file in it is removed or reported.
     pub fn end(&mut self, dir: &str) -> Result<()> {
         let names = self.names.remove(dir).unwrap_or_default();
         let Some(found) = &mut self.found else {

@@ -30,8 +30,8 @@ pub fn marks(text: &str) -> impl Iterator<Item = (char, bool)> {
     })
 }
 
-/// Returns JSON with hidden characters as `\\uXXXX`. In compact JSON they occur only inside strings, so the value is
-/// unchanged.
+/// Returns JSON with hidden characters as `\\uXXXX`. In compact JSON, hidden characters occur only inside strings, so the value
+/// is unchanged.
 pub fn escaped_in_json(json: &str) -> Cow<'_, str> {
     match has_any(json) {
         true => Cow::Owned(escape(marks(json))),

@@ -40,7 +40,7 @@ pub struct Live {
     state: TeamState,
     /// `None` unless this is the state of the log's writer.
     views: Option<Views>,
-    /// Reason for which the views could not be written; the next writer repairs them.
+    /// Reason why the views could not be written; the next writer repairs the views.
     views_error: Option<Error>,
     /// True if views may be written after the answers.
     views_later: bool,
@@ -159,14 +159,13 @@ impl Live {
         Ok(mended)
     }
 
-    /// Returns the reason for which views could not be written since [`Live::keep_views`]. The next writer repairs
-    /// them.
+    /// Returns the reason why views could not be written after [`Live::keep_views`]. The next writer repairs the views.
     pub fn views_error(&self) -> Option<&Error> {
         self.views_error.as_ref()
     }
 
-    /// Makes updates of views delayed, unless the team's setting `views.when` forbids it. The caller must call
-    /// [`Live::collect_views`] soon after every event, and [`Live::finish_views`] before it releases the lock.
+    /// Delays updates of views, unless the team's setting `views.when` forbids it. The caller must call [`Live::collect_views`]
+    /// soon after every event, and [`Live::finish_views`] before it releases the lock.
     pub fn write_views_later(&mut self) {
         self.views_later = true;
         if let Some(views) = &mut self.views {
@@ -191,8 +190,8 @@ impl Live {
         self.with_views(Views::collect)
     }
 
-    /// Notes the event up to which a batch was written. A failed batch leaves the cursor as it is, and
-    /// [`Live::keep_views`] repairs the files.
+    /// Notes the event up to which a batch was written. A failed batch does not move the cursor, and [`Live::keep_views`] repairs
+    /// the files.
     pub fn views_written(&mut self, written: Result<u64>) {
         match written {
             Ok(seq) => {
@@ -233,7 +232,7 @@ impl Live {
         self.with_views(Views::finish);
     }
 
-    /// Runs `act` with the views, if they are kept. After a failure the next writer repairs them.
+    /// Runs `act` with the views, if views are kept. After a failure the next writer repairs the views.
     fn with_views<A>(
         &mut self,
         act: impl FnOnce(&mut Views, &TeamState) -> Result<A>,
@@ -251,8 +250,8 @@ impl Live {
         }
     }
 
-    /// Writes the tail into a run if it is longer than [`TAIL_BYTES_MAX`] or [`TAIL_EVENTS_MAX`], then merges runs if
-    /// there are too many. Cheap if nothing is due. Does nothing while buffered events are not written.
+    /// Writes the tail into a run if the tail is longer than [`TAIL_BYTES_MAX`] or [`TAIL_EVENTS_MAX`], then merges runs if there
+    /// are too many. Cheap if nothing is due. Does nothing while buffered events are not written.
     pub fn flush_if_due(&mut self) -> Result<()> {
         let short = self.state.tail.bytes <= TAIL_BYTES_MAX
             && self.state.tail.places.len() <= TAIL_EVENTS_MAX;

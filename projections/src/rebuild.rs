@@ -114,7 +114,7 @@ fn mend_views(live: &Live, (log, reader): (&Log, &Reader), inboxes: Inboxes) -> 
     mended.add(mend_files(live, reader, &home)?);
     match inboxes.wanted() {
         true => mended.add(inboxes.finish(live, reader)?),
-        // The team was created without views and got them later, so the inboxes were not built during the fold.
+        // The team was created without views and got views later, so the inboxes were not built during the fold.
         false => mended.add(mend_inboxes(live, reader, &home)?),
     }
     let now = log.options().clock.now().micros();

@@ -255,7 +255,7 @@ impl Views {
         Ok(mended)
     }
 
-    /// Notes that the files match the cursor, and the event up to which they are on the disk.
+    /// Notes that the files match the cursor, and the event up to which the files are on the disk.
     fn trust_from(&mut self, seq: u64, at: i64) -> Result<()> {
         let Some((boot, dir)) = self.boot.zip(self.dir) else {
             return Ok(());

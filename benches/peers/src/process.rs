@@ -69,7 +69,7 @@ fn on(teamlog: &Path, root: &Path) -> Command {
     command
 }
 
-/// Returns the command for SQLite's command line to insert a row, if it is installed.
+/// Returns the command for SQLite's command line to insert a row, if SQLite is installed.
 fn sqlite(dir: &Path) -> Option<(String, Command)> {
     let database = dir.join("sqlite");
     let create = Command::new("sqlite3")

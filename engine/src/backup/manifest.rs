@@ -9,7 +9,7 @@ use std::path::Component;
 
 /// Name of the manifest in a backup's directory.
 pub const MANIFEST_FILE: &str = "backup.json";
-/// The version of the layout that this code writes, and the newest that it reads.
+/// The version of the layout that this code writes, and the newest version that it reads.
 pub(crate) const BACKUP_VERSION: u32 = 1;
 /// Largest size of a manifest: enough for half a million segments and files.
 const MANIFEST_BYTES_MAX: u64 = 64 << 20;

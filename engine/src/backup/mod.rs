@@ -122,7 +122,7 @@ impl Backup {
         let names: Vec<String> = kept.map(|kept| kept.name.clone()).collect();
         let mut report = match self.are_there(&names)? {
             true => verify_kept(&self.log, &self.manifest.head(), &names)?,
-            // The missing digest below reports it.
+            // The digest is missing, which is reported below.
             false => Report::empty(),
         };
         for kept in &self.manifest.segments {

@@ -39,8 +39,8 @@ struct Origin<'a> {
 }
 
 impl Backup {
-    /// Restores the backup as the log `name` in `dir`, which must hold no log. Use a temporary directory and rename it:
-    /// this is not atomic. `format` of `None` keeps the original's format.
+    /// Restores the backup as the log `name` in `dir`, which must hold no log. The restore is not atomic, so use a temporary
+    /// directory and rename it. `format` of `None` keeps the original's format.
     ///
     /// # Errors
     /// `LogExists`, `Corrupt` if the backup is damaged, I/O.

@@ -245,7 +245,7 @@ impl Run<'_> {
         })
     }
 
-    /// Removes the bytes after `length`, left by a run that was stopped before it wrote its manifest.
+    /// Removes the bytes after `length`. A run that was stopped before it wrote its manifest left them.
     fn shorten(&self, path: &Path, there: u64, length: u64) -> Result<()> {
         if there <= length {
             return Ok(());
@@ -288,7 +288,7 @@ impl Run<'_> {
         }
         for (path, length) in found {
             let from = self.reader.dir().join(&path);
-            // The file may have been removed since it was listed.
+            // The file may have been removed after it was listed.
             let Some(mut blake3) = self.reader.storage().named().digest(&from, length)? else {
                 continue;
             };

@@ -27,7 +27,7 @@ const BODY_BYTES_MAX: usize = EVENT_BYTES_MAX;
 const FOREIGN: u16 = 1;
 const CAUSE: u16 = 1 << 8;
 const KNOWN_FLAGS: u16 = (1 << 9) - 1;
-/// Number of refs before `cause`; only `key` comes after it.
+/// Number of refs before `cause`; only `key` comes after `cause`.
 const BEFORE_CAUSE: usize = REFS_MAX;
 
 const NOT_UTF8: FrameError = FrameError::Damaged("a text is not UTF-8");

@@ -14,7 +14,7 @@ const BINARY_MAGIC: &[u8; 8] = b"\x1ETLOGSEG";
 const BINARY_HEAD_BYTES: usize = 20;
 /// Largest size of a header: enough for three identifiers of 128 bytes, all escaped.
 const HEADER_BYTES_MAX: usize = 4096;
-/// Description of the previous segment at the time when it was sealed.
+/// Description of the previous segment, made when that segment was sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Predecessor {
     /// File name of the segment.

@@ -1,6 +1,6 @@
-//! The `jsonl` format: one event a line, its fields in one order, written in one way, `crc` last.
+//! The `jsonl` format: one event per line, with its fields in a fixed order and spelling, and `crc` last.
 //!
-//! Reading starts from the right: the newline ends the line, and the checksum has a fixed distance from it. Only a line
+//! Reading starts from the right: the newline ends the line, and the checksum has a fixed distance from the newline. Only a line
 //! with a valid checksum is parsed. A stored string holds no control character, so a newline always ends a line.
 
 use super::{ALONE, Envelope, Frame, FrameError, GroupPart};
@@ -185,7 +185,7 @@ pub(super) fn line_len(bytes: &[u8], opening: &[u8], len_max: usize) -> Result<u
     }
 }
 
-/// Splits `bytes` at `,"crc":"`, checks the checksum of the part before it, and that `closing` follows.
+/// Splits `bytes` at `,"crc":"`, checks the checksum of the part before, and checks that `closing` follows.
 pub(super) fn checked<'a>(line: &'a [u8], closing: &[u8]) -> Result<(Text<'a>, u32), FrameError> {
     let damaged = FrameError::Damaged("the line does not end in a checksum");
     let split = line
@@ -224,7 +224,7 @@ pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
     body.take(27)?;
     body.literal("\",\"kind\":\"")?;
     let kind = body.kind()?;
-    // No string contains this: a quote within a string has a backslash before it.
+    // No string contains this text, because a quote within a string has a backslash before it.
     let opening = b",\"payload\":";
     let Some(at) = memchr::memmem::find(body.0.as_bytes(), opening) else {
         return Err(FrameError::Damaged("a field is missing or out of order"));

@@ -66,7 +66,7 @@ pub struct Frame<'a> {
     pub crc: u32,
 }
 
-/// The fields of a frame that are cheap to read, for replays that filter before they decode.
+/// The fields of a frame that are cheap to read, for a replay that filters events before it decodes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Envelope<'a> {
     /// See [`Event::seq`].
@@ -140,8 +140,8 @@ pub fn group_len(format: Format, events: &[Event<'_>], canonical: usize) -> usiz
     }
 }
 
-/// Appends the part of an event's frame that does not depend on its group; [`seal`] completes it. So the caller's
-/// thread encodes, and the writer only adds the group.
+/// Appends the part of an event's frame that does not depend on its group; [`seal`] completes the frame. So the caller's thread
+/// encodes, and the writer only adds the group.
 pub fn encode_body<'e>(encoding: impl Into<Encoding<'e>>, event: &Event<'_>, out: &mut Vec<u8>) {
     let Encoding { format, refs } = encoding.into();
     debug_assert_eq!(

@@ -160,8 +160,8 @@ impl<'a> Groups<'a> {
             end: self.start(group + 1).min(self.end),
         }
     }
-    /// Returns the last group whose first key is not above `key` (or, if `strict`, is below `key`); the first group if
-    /// there is no such group.
+    /// Returns the last group whose first key is not above `key` (or, if `strict`, is below `key`). Returns the first group if no
+    /// group has such a key.
     fn search(self, key: &[u8], strict: bool) -> Result<usize, Damage> {
         let (mut low, mut high) = (0, self.count);
         while high - low > 1 {
@@ -369,7 +369,7 @@ impl Group {
         }
         Ok(())
     }
-    /// Returns the key of an entry; empty if there is no such entry.
+    /// Returns the key of an entry; an empty key if there is no entry with this index.
     pub fn key(&self, index: usize) -> &[u8] {
         self.entries
             .get(index)

@@ -91,7 +91,7 @@ impl RunBuilder {
         }
         self.push(0, key, value)
     }
-    /// Writes the rest, and returns the length of the file and its layout.
+    /// Writes the remaining parts, and returns the length of the file and its layout.
     ///
     /// # Panics
     /// If the number of places is not `events`.
@@ -149,8 +149,8 @@ impl RunBuilder {
         let Some(at) = self.tree.get_mut(level) else {
             return Ok(());
         };
-        // The shortest key between two blocks of entries keeps the index small. On higher levels, `next` is such a key
-        // already, and the block's own last key does not bound the entries below it.
+        // The shortest key between two blocks of entries keeps the index small. On higher levels, `next` is already a short key,
+        // and the last key of a block of pointers does not bound the entries below the block.
         let short = match level {
             0 => next.get(..=common(at.block.last(), next)).unwrap_or(next),
             _ => next,

@@ -15,8 +15,8 @@ pub fn posting(wanted: impl Into<Ref>, value: &str, seq: u64) -> Vec<u8> {
     key
 }
 
-/// Returns the part of a series' keys before the number: namespace, name, a zero byte. Names hold no zero byte (they
-/// are identifiers).
+/// Returns the part of a series' keys before the number: namespace, name, a zero byte. Names are identifiers, so they hold no
+/// zero byte.
 pub fn series(namespace: u8, name: &[u8]) -> Vec<u8> {
     debug_assert!(namespace >= SERIES);
     let mut key = Vec::with_capacity(name.len() + 10);

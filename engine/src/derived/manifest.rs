@@ -75,7 +75,7 @@ fn encode_shape(shape: &Shape, out: &mut Vec<u8>) {
     }
 }
 
-/// Decodes the runs of a manifest; `None` if it is not valid.
+/// Decodes the runs of a manifest; `None` if the manifest is not valid.
 pub fn decode(bytes: &[u8]) -> Option<Vec<Named>> {
     let (body, crc) = bytes.split_last_chunk()?;
     if crc32fast::hash(body) != u32::from_le_bytes(*crc) {

@@ -201,7 +201,7 @@ pub struct OverlayScan<'a> {
     open: Option<LayerScan<'a>>,
     settled: LayerScan<'a>,
     store: Scan,
-    /// The store's next entry, if it was read already.
+    /// The store's next entry, if the entry was read already.
     stored: Option<(Vec<u8>, Bytes)>,
     reverse: bool,
     over: bool,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const SCRATCH_MAX: u32 = 64;
 const LOCK_FILE: &str = "lock";
 
-/// A directory of this process; dropping it removes the directory.
+/// A directory of this process. Dropping the value removes the directory.
 pub(super) struct Scratch {
     storage: Arc<dyn Storage>,
     dir: PathBuf,

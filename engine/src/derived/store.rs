@@ -56,7 +56,7 @@ pub struct RunMeta {
     pub level: u8,
 }
 
-/// A key with its new value; `None` deletes it.
+/// A key with its new value; `None` deletes the key.
 pub type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// Changes of the events `first_seq ..= last.seq`, to write as a run.
@@ -67,8 +67,8 @@ pub struct Delta<'a> {
     pub last: Anchor,
     /// Place of each event, in order.
     pub places: &'a [Place],
-    /// Changed keys, strictly ascending. Postings ([`super::key::postings`]) are among them like any other key, with
-    /// empty values; their namespaces sort after all others.
+    /// Changed keys, strictly ascending, including the postings ([`super::key::postings`]). Postings have empty values, and their
+    /// namespaces sort after all others.
     pub entries: Box<dyn Iterator<Item = Change<'a>> + 'a>,
 }
 
@@ -208,7 +208,7 @@ impl Store {
     /// Returns the value of a key.
     ///
     /// # Errors
-    /// `Derived` if a run that may hold the key is damaged ([`Store::damaged`] then names it).
+    /// `Derived` if a run that may hold the key is damaged ([`Store::damaged`] then names the run).
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
         let hash = filter::hash(filter_key(key));
         for run in self.runs.iter().rev() {
@@ -279,8 +279,8 @@ impl Store {
         runs.splice(index..runs.len().min(index + 1), [run]);
         self.publish(runs).map(Some)
     }
-    /// Starts an empty store whose runs are invisible before [`Store::install`], to rebuild the store in `dir` while that
-    /// stays in use. Holds the derived lock, waiting for it at most `deadline`, until the last clone is dropped.
+    /// Starts an empty store whose runs are invisible before [`Store::install`], to rebuild the store in `dir` while the old
+    /// store stays in use. Waits for the derived lock at most `deadline`, and holds the lock until the last clone is dropped.
     ///
     /// # Errors
     /// `Locked`, I/O errors.
@@ -397,7 +397,7 @@ impl Store {
         let mut builder = RunBuilder::new(file, path.clone(), Mark::for_run(&meta), filter);
         let built = fill(&mut builder).and_then(|()| builder.finish(last.seq + 1 - first_seq));
         if built.is_err() {
-            // No manifest names the file. On a full disk, every command would otherwise leave another such file.
+            // No manifest names the file. Without the removal, every command on a full disk would leave another file.
             let _ = self.home.storage.remove_file(&path);
         }
         let (len, shape) = built?;
@@ -484,7 +484,7 @@ impl Home {
             }
         }
     }
-    /// Replaces the manifest, then removes runs that it no longer names.
+    /// Replaces the manifest, then removes runs that the manifest no longer names.
     fn write_manifest(&self, runs: &[Arc<Run>]) -> Result<Vec<u8>> {
         let bytes = manifest::encode(runs.iter().map(|run| (run.meta(), run.shape())));
         let path = self.dir.join(manifest::NAME);

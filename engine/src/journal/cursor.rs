@@ -41,8 +41,8 @@ pub(crate) struct CursorState {
     pub synced: End,
     /// Time of the last read of the journal, by this host's clock.
     pub read_at: Timestamp,
-    /// The last event that this host had before a power loss removed it. A journal that ends before this event, or has
-    /// another event in its place, lost the event too.
+    /// The last event that a power loss removed from this host. If a journal ends before this event, or has another event in its
+    /// place, the journal lost the event, too.
     pub owed: Option<(u64, EventId)>,
     /// Last term in which the journal answered.
     pub term: Term,
@@ -70,7 +70,7 @@ pub struct StoredGroup<'a> {
 }
 
 impl End {
-    /// Computes the end from the cursor and the groups after it.
+    /// Computes the end from the cursor and the groups after the cursor.
     pub fn from_reader(reader: &Reader) -> Result<End> {
         let kept = CursorState::load(reader)?.map(|kept| kept.synced);
         kept.unwrap_or_default().read_on(reader)
@@ -126,7 +126,7 @@ impl End {
 }
 
 impl CursorState {
-    /// Reads the cursor of a log, if the event that it names is in the log.
+    /// Reads the cursor of a log, if the log has the event that the cursor names.
     pub fn load(reader: &Reader) -> Result<Option<CursorState>> {
         match read(reader.storage().as_ref(), reader.dir(), reader.identity()) {
             Some(kept) => Ok(kept.is_in(reader)?.then_some(kept)),
@@ -145,7 +145,7 @@ impl CursorState {
         Ok(there.is_some_and(|(event, _)| event.seq == last_seq && event.id == id))
     }
 
-    /// Writes the cursor for the next process. Only `owed` must be durable; the rest is derived.
+    /// Writes the cursor for the next process. Only `owed` must be durable; all other fields are derived.
     pub fn keep(
         &self,
         storage: &dyn Storage,

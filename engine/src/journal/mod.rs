@@ -134,7 +134,7 @@ pub enum Outcome {
     Unfit(JournalFault, String),
     /// The journal could not be reached, and nothing was sent.
     Unreachable(String),
-    /// The group was sent, but there was no answer: it may be recorded now or later.
+    /// The group was sent, but there was no answer: the group may be recorded now or later.
     Unknown(String),
 }
 
@@ -171,7 +171,7 @@ impl Term {
 /// Status of a log in a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogStatus {
-    /// `open`, or the reason for which it accepts no groups.
+    /// `open`, or the reason why the log accepts no groups.
     pub state: String,
     /// Seq of the last event.
     pub last_seq: u64,
@@ -218,7 +218,7 @@ pub enum ReadError {
     Forked,
     /// The groups after the position were removed, up to this seq.
     Trimmed(u64),
-    /// The journal has fewer copies than it promises, so its answer may be lost again.
+    /// The journal has fewer copies than it promises, so events of its answer may be lost again.
     NotDurable(String),
     /// The journal does not support this.
     Refused(String),
@@ -284,7 +284,7 @@ pub trait Journal: Send {
         ))
     }
 
-    /// Returns the bytes stored under a digest, if any. The caller checks them.
+    /// Returns the bytes stored under a digest, if any. The caller checks the bytes.
     fn blob(&mut self, _: LogId, _: &str) -> Result<Option<Vec<u8>>, ReadError> {
         Ok(None)
     }

@@ -25,8 +25,8 @@ pub struct PushReport {
     pub events: u64,
 }
 
-/// Copies the groups to the journal that it lacks; returns their number, and the names of the segments that began after
-/// the last group. Calls `progress` with the number of events in the journal, and the number of all events.
+/// Copies to the journal the groups that it lacks. Returns their number, and the names of the segments that began after the last
+/// group. Calls `progress` with the number of events in the journal, and the number of all events.
 ///
 /// # Errors
 /// `Journal`: the journal does not answer until the deadline, is in another state, or has another history (and is left
@@ -178,7 +178,7 @@ impl Push<'_> {
         });
     }
 
-    /// Sends the batch repeatedly until each group has an answer; the journal ignores groups that it has.
+    /// Sends the batch repeatedly until each group has an answer. The journal ignores groups that it already has.
     fn send(&mut self) -> Result<()> {
         let started = Instant::now();
         let (Some(first), Some(last)) = (self.batch.groups.first(), self.batch.groups.last())

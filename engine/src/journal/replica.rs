@@ -45,7 +45,7 @@ pub(crate) struct Replica {
     /// True if this process made the last append. Then the next append is decided without a read, because the journal compares
     /// the append's position.
     pub leads: bool,
-    /// True if the last event took the log off its journal: then this host records nothing after it.
+    /// True if the last event took the log off its journal. Then this host records nothing after that event.
     has_left: bool,
     /// Time of the last comparison of clocks, and its result.
     compared: Option<(Instant, Option<String>)>,
@@ -233,8 +233,8 @@ impl Replica {
         self.leads && self.compared.as_ref().is_some_and(is_good)
     }
 
-    /// Refuses to record anything after the event by which the log was taken off its journal. A journal that lost this
-    /// event and got it back from a host would accept more events.
+    /// Refuses to record anything after the event by which the log was taken off its journal. The refusal is needed because a
+    /// journal that lost this event, and got it back from a host, would accept more events.
     pub fn check_goes_on(&self) -> Result<()> {
         match self.has_left {
             true => Err(left()),

@@ -1,6 +1,7 @@
-//! Comparison of a journal's groups with the groups of this host. Hosts read a group only once, so only the next host
-//! that joins would notice a group that is changed or removed in the journal later. This check finds such groups, and
-//! restores them from the segments.
+//! Comparison of a journal's groups with the groups of this host.
+//!
+//! Hosts read a group only once. So if a group is changed or removed in the journal later, only the next host that joins would
+//! notice it. This check finds such groups, and restores them from the segments.
 
 use super::cursor::{End, StoredGroup};
 use super::{Append, GroupDigest, GroupStore, Position};

@@ -1,4 +1,4 @@
-//! A journal on servers: connecting to it, requests about it as a whole, and its errors.
+//! A journal on servers: connecting to the journal, requests about the journal as a whole, and its errors.
 
 use super::{Append, JournalRow, Journals, LogState, LogStatus, Outcome, ReadError, Term};
 use crate::error::{Error, JournalFault, Result};
@@ -11,7 +11,7 @@ words! {
     /// The layer that keeps the copies of a journal.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum Durability {
-        /// Standbys of the server: a commit waits for them, and they are counted.
+        /// Standbys of the server. A commit waits for the standbys, and the journal counts them.
         #[default]
         Standbys = "standbys",
         /// The storage below the server. The server cannot show its copies; the operator confirms that they exist.
@@ -26,7 +26,7 @@ pub struct JournalInfo {
     pub journal: String,
     /// The layer that keeps the copies.
     pub durability: Durability,
-    /// Number of servers that must have an event before it is acknowledged.
+    /// Number of servers that must have an event before the event is acknowledged.
     pub min_copies: u32,
     /// Number of servers that have every event, if the servers show this number.
     pub copies: u32,
@@ -134,7 +134,7 @@ pub trait Server: Journals {
         Ok(Vec::new())
     }
 
-    /// Returns access to the stored groups, to compare and restore them; `None` if that is not possible.
+    /// Returns access to the stored groups, to compare and restore them; `None` if the journal has no such access.
     fn group_store(&self) -> Option<&dyn GroupStore> {
         None
     }
@@ -156,8 +156,7 @@ pub trait GroupStore {
 
 /// A journal from which groups can be removed.
 pub trait Trimmer {
-    /// Returns the hosts that confirmed that they have a log up to an event. A host confirms this when it runs
-    /// `doctor`.
+    /// Returns the hosts that confirmed that they have the log up to the event `seq`. A host confirms this when it runs `doctor`.
     fn holders(&self, log: LogId, seq: u64) -> Result<Vec<String>>;
 
     /// Removes the groups of a log that end before an event; returns their number and bytes. A repeated call removes nothing.

@@ -419,7 +419,7 @@ impl RecoveryContext<'_> {
         Ok(recovered)
     }
 
-    /// Copies the broken tail to `quarantine/`, durably, and cuts it off.
+    /// Copies the broken tail to `quarantine/`, durably, and then cuts the tail off the segment.
     fn quarantine_tail(&self, recovered: &mut Recovered, tail: &Tail) -> Result<()> {
         let (Some(broken), Some(file)) = (&tail.broken, &recovered.active) else {
             return Ok(());

@@ -13,8 +13,8 @@ pub(crate) fn decide(storage: &dyn Storage, dir: &Path, identity: &Identity) -> 
     storage.named().replace(&path, &identity.encode())
 }
 
-/// Finishes a switch to the log of `identity` if a switch was decided; returns true if so. The call can be repeated.
-/// The caller holds the lock.
+/// Finishes a switch to the log of `identity`. Returns false if no switch was decided. The call can be repeated. The caller holds
+/// the lock.
 pub(crate) fn finish(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<bool> {
     if !is_owed(storage, dir, identity)? {
         return Ok(false);

@@ -70,11 +70,11 @@ pub enum Verdict {
     Clean,
     /// Refuse to write; change nothing.
     Corrupt,
-    /// Move the tail to quarantine and cut it.
+    /// Move the tail to quarantine and cut it off.
     Torn,
     /// Rewrite the complete groups, sync, advance the head.
     Adopt,
-    /// Move the broken tail to quarantine and cut it, then adopt the complete groups before it.
+    /// Move the broken tail to quarantine and cut it off, then adopt the complete groups before it.
     AdoptAndTorn,
     /// Continue in the next segment, with the same table.
     NextSegment,
@@ -120,7 +120,7 @@ pub const ROWS: [Row; 12] = {
             None,
             Verdict::RebuildHead,
         ),
-        // A segment has a successor only once it is complete, so there must be no bytes after its head.
+        // A segment has a successor only after it is complete, so there must be no bytes after the end in the head.
         (
             None,
             None,
@@ -156,7 +156,7 @@ pub fn verdict(head: HeadFound, before: Before, position: Position, past: Past) 
     let row = ROWS.iter().find(|(h, b, o, p, _)| {
         fits(h, &head) && fits(b, &before) && fits(o, &position) && fits(p, &past)
     });
-    // The rows cover every case (a test checks it); if a row were missing, changing nothing is safe.
+    // The rows cover every case, which a test checks. For a missing row, the safe action is to change nothing.
     row.map_or(Verdict::Corrupt, |(.., verdict)| *verdict)
 }
 

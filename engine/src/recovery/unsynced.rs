@@ -128,7 +128,7 @@ pub(crate) fn taken(whole: &Head, head: &Head) -> String {
 }
 
 impl RecoveryContext<'_> {
-    /// Goes back to the synced end, keeps the complete groups after it, and notes the groups that the journal must
+    /// Goes back to the synced end and keeps the complete groups after it. Notes the last lost event, which the journal must
     /// have.
     pub(super) fn go_back(&self, synced: Head, head: &Head) -> Result<Recovered> {
         let evidence = self.examine(synced.clone())?;

@@ -86,7 +86,7 @@ impl Log {
     }
 }
 
-/// Finds the place of a cut, and reads the part after it.
+/// Finds the place of a cut, and reads the part of the log after it.
 fn plan(storage: &dyn Storage, dir: &Path, identity: &Identity, to: u64) -> Result<CutPlan> {
     let invalid = |rule: String| Error::invalid("to", to.to_string(), rule);
     let head = head::read_slots(storage, dir, identity.log)?.newest;

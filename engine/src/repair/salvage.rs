@@ -21,7 +21,7 @@ use crate::witness::Witness;
 use crate::writer::{Durability, Writer};
 use std::ops::ControlFlow;
 
-/// Origin of such a log in its identity.
+/// Origin of a salvaged log, for its identity.
 const ORIGIN: &str = "salvage";
 /// Largest number of losses in the list.
 const LOST_MAX: usize = 100;
@@ -47,7 +47,7 @@ pub struct SalvageReport {
     /// Damaged groups from which single events were copied, in order; at most 100.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub split: Vec<SplitGroup>,
-    /// Number of further such groups.
+    /// Number of further split groups, which are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub split_omitted: u64,
 }
@@ -62,11 +62,11 @@ pub struct SplitGroup {
     pub from_seq: u64,
     /// Seq of its last event in the damaged log.
     pub to_seq: u64,
-    /// Number of events copied from it.
+    /// Number of events copied from the group.
     pub events: u64,
     /// Seqs of the events that were not copied, as ranges `[from, to]`; at most 100.
     pub gone: Vec<[u64; 2]>,
-    /// Number of further such ranges.
+    /// Number of further ranges, which are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub gone_omitted: u64,
 }

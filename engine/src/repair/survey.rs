@@ -48,7 +48,7 @@ pub(crate) struct Group<'a> {
     pub start: u64,
     pub end: u64,
     pub frames: Vec<Frame<'a>>,
-    /// True if everything before it is valid, headers and their digests included.
+    /// True if everything before the group is valid, including headers and their digests.
     pub clean: bool,
     /// The damaged group of the event.
     pub part_of: Option<Damaged>,
@@ -130,7 +130,7 @@ impl Survey<'_> {
         Ok(names.iter().map(|name| name.file(format)).collect())
     }
 
-    /// Calls `see` with every finding in order, until it breaks.
+    /// Calls `see` with every finding in order, until `see` breaks.
     ///
     /// # Errors
     /// `UnsupportedFormat`, I/O, and errors of `see`. Damage is a finding, not an error.
@@ -360,8 +360,8 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Returns the group at the damaged end of the log, if it starts past the head: nothing proves that it was ever
-    /// written whole, so it was never acknowledged. Without a head that is unknown.
+    /// Returns the damaged group at the end of the log, if it starts past the head. Such a group was never acknowledged, because
+    /// nothing proves that it was written whole. Returns `None` if there is no head.
     fn torn(&self, readable: &[(usize, Frame<'_>)]) -> Option<Damaged> {
         let (_, last) = readable.last()?;
         let head = self.survey.head_seq?;

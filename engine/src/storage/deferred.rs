@@ -63,7 +63,7 @@ fn renamed(path: &Path, from: &Path, to: &Path) -> PathBuf {
 
 impl PendingSyncs {
     fn rename(&mut self, from: &Path, to: &Path) {
-        // The sync of a replaced file is no longer needed; the sync of the file that replaces it may be.
+        // A replaced file needs no sync any more, but the file that replaces it may need one.
         self.files.remove(to);
         for paths in [&mut self.files, &mut self.dirs] {
             *paths = paths.iter().map(|path| renamed(path, from, to)).collect();

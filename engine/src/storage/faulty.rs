@@ -26,8 +26,8 @@ pub enum Fault {
     /// A read reads the first half (at least a byte) and returns its length, as the system may at any time. Other calls
     /// succeed.
     ShortRead,
-    /// The call and every later call fail without effect, as if the process had died right before it. Earlier changes
-    /// stay; [`Faulty::is_stop`] recognises the error.
+    /// The call and every later call fail without effect, as if the process had died right before the call. Earlier changes stay;
+    /// [`Faulty::is_stop`] recognises the error.
     Stop,
 }
 

@@ -13,7 +13,8 @@ use std::time::Duration;
 /// Number of characters of a holder's command line to show.
 const COMMAND_SHOWN: usize = 120;
 
-/// A held lock. On drop it unlocks instead of just closing, because a child between fork and exec shares the open file.
+/// A held lock. Dropping it unlocks the file explicitly, because a child between fork and exec shares the open file and would
+/// keep the lock.
 #[derive(Debug)]
 pub(super) struct FileLock {
     file: File,

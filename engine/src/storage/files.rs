@@ -251,8 +251,8 @@ impl Storage for Files {
         Ok(renameat(from_dir, from_name, to_dir, to_name)?)
     }
 
-    /// Takes the steps of the default method, with fewer calls. The temporary file is new, not truncated: ext4 writes a
-    /// truncated and refilled file to the disk when it is closed.
+    /// Takes the steps of the default method, with fewer calls. The temporary file is a new file and not a truncated one, because
+    /// ext4 writes a truncated and refilled file to the disk when the file is closed.
     fn replace(&self, path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
         let (dir, name) = self.root_dir.parent(path)?;
         let aside = format!("{name}.tmp");

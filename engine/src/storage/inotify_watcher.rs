@@ -75,7 +75,7 @@ impl InotifyWatcher {
         }
     }
 
-    /// Takes all queued events; returns true if one of them is more than a write.
+    /// Takes all queued notifications; returns true if any of them is not only a write.
     fn drain(&self) -> io::Result<bool> {
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut queued = inotify::Reader::new(&self.queue, &mut buffer);

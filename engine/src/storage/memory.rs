@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-/// A tree of files in memory. Clones share it; [`Memory::snapshot`] copies it.
+/// A tree of files in memory. Clones share the tree; [`Memory::snapshot`] copies the tree.
 #[derive(Debug, Clone)]
 pub struct Memory {
     shared: Arc<Shared>,

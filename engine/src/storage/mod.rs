@@ -57,9 +57,9 @@ pub struct Stat {
     pub is_dir: bool,
     /// Device and inode: equal for two handles on one file.
     pub identity: (u64, u64),
-    /// Time of the last change of the content (`mtime`); any process that may write the file may also set it.
+    /// Time of the last change of the content (`mtime`). Any process that may write the file may also set this time.
     pub modified: FileTime,
-    /// Time of the last change of content or metadata (`ctime`); only the system sets it.
+    /// Time of the last change of content or metadata (`ctime`). Only the system sets this time.
     pub changed: FileTime,
 }
 
@@ -99,7 +99,7 @@ pub trait File: Send + Sync {
     /// Makes the content durable (`fdatasync`).
     ///
     /// # Errors
-    /// Errors of the system. Never call it again on this handle after an error.
+    /// Errors of the system. After an error, never call this method again on the same handle.
     fn sync_data(&self) -> io::Result<()>;
     /// Makes content and metadata durable (`fsync`).
     fn sync_all(&self) -> io::Result<()>;
@@ -171,7 +171,7 @@ impl Bytes {
     pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Bytes {
         Bytes(Arc::new(Held(bytes)))
     }
-    /// Tells the system the expected order of reads, so that it does not read too much of a file. Default: in order.
+    /// Tells the system the expected order of reads, so that the system does not read too much of a file. Default: in order.
     pub fn expect(&self, reads: Reads) {
         self.0.expect(reads);
     }
@@ -254,8 +254,8 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
-    /// Makes all writes so far durable, in every file of the file system (`syncfs`). Slow, because it also writes other
-    /// programs' files.
+    /// Makes all writes so far durable, in every file of the file system (`syncfs`). The call is slow, because it also writes
+    /// files of other programs.
     fn sync_file_system(&self) -> io::Result<()>;
     /// Takes the exclusive lock of a file, which is created if missing, waiting at most `deadline` (zero: one try).
     ///
@@ -296,7 +296,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         self.create_dir_below(Path::new(""), path)
     }
-    /// Returns the identity of the file at `path` in as few calls as possible, to compare it with an open file.
+    /// Returns the identity of the file at `path` in as few calls as possible, to compare the identity with an open file's.
     /// Symbolic links are not refused.
     fn look(&self, path: &Path) -> io::Result<Option<FileId>> {
         Ok(self.stat(path)?.map(FileId::from))
@@ -312,8 +312,8 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         file.read_exact_at(&mut bytes, 0)?;
         Ok(bytes)
     }
-    /// Replaces a file whole: writes `path` + `.tmp`, syncs it if `durable`, renames, syncs the directory if `durable`.
-    /// Removes the temporary file if the disk is full.
+    /// Replaces a file whole: writes the new content to `path` + `.tmp`, and renames that file. If `durable`, syncs the file
+    /// before the rename and the directory after it. Removes the temporary file if the disk is full.
     fn replace(&self, path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
         let mut aside = path.as_os_str().to_owned();
         aside.push(".tmp");

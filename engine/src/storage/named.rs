@@ -215,7 +215,7 @@ impl NamedFile {
         self.sync_all()
     }
 
-    /// Removes the bytes after the first `len`, if any.
+    /// Cuts the file after the first `len` bytes, if it is longer.
     pub fn cut_behind(&self, len: u64) -> Result<()> {
         match self.stat()?.len > len {
             true => self.set_len(len),

@@ -1,4 +1,4 @@
-//! Rules for paths: relative, `/` between names, UTF-8, no `..`. Every storage checks them first.
+//! Rules for paths: relative, `/` between names, UTF-8, no `..`. Every storage checks these rules first.
 
 use std::io;
 use std::path::{Component, Path};
@@ -23,7 +23,7 @@ pub(super) fn split(path: &Path) -> io::Result<(&Path, &str)> {
     Ok((path.parent().unwrap_or(Path::new("")), last))
 }
 
-/// Creates an error that names the path and the rule it breaks.
+/// Creates an error that names the path and the broken rule.
 pub(super) fn refused(path: &Path, rule: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("path {path:?} {rule}"))
 }

@@ -78,13 +78,13 @@ impl RootDir {
         retry_on_intr(|| openat(from, *last, flags, mode))
     }
 
-    /// Opens the directory that holds `path`, and returns it with the last name.
+    /// Opens the directory that holds `path`, and returns the directory with the last name of the path.
     pub(super) fn parent<'path>(&self, path: &'path Path) -> io::Result<(OwnedFd, &'path str)> {
         let (dir, name) = relative::split(path)?;
         Ok((self.open(dir, DIRECTORY | OFlags::PATH)?, name))
     }
 
-    /// Opens a directory to list or sync it.
+    /// Opens a directory, to list or sync it.
     pub(super) fn directory(&self, path: &Path) -> io::Result<OwnedFd> {
         self.open(path, DIRECTORY | OFlags::RDONLY)
     }
@@ -94,7 +94,7 @@ impl RootDir {
         &self.root
     }
 
-    /// Disables `openat2`, as on a kernel that lacks it.
+    /// Disables `openat2`, like a kernel that lacks it.
     #[cfg(test)]
     pub(super) fn walk_only(&self) {
         self.walks.store(true, Relaxed);

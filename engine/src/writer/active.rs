@@ -1,6 +1,6 @@
 //! The active segment, and its digest for the next segment's header.
 //!
-//! The digest is updated in pieces as bytes are written, so that sealing a segment does not read all of it.
+//! The digest is updated in pieces as bytes are written, so that sealing a segment does not read the whole segment.
 
 use crate::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

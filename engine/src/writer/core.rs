@@ -35,10 +35,10 @@ pub(crate) struct Core<S> {
     pub pending_bytes: usize,
     /// Buffers of the last group, for reuse.
     pub spare: Buffers,
-    /// A buffered group that a thread is writing. Nothing else is written before it is durable.
+    /// A buffered group that a thread is writing. No other group is written before this group is durable.
     pub in_flight: Option<InFlightGroup>,
-    /// Events written since this list was last emptied, if `collect_events` is set: the answers of a round contain
-    /// them.
+    /// Events that were written after this list was last emptied, if `collect_events` is set. The answers of a round contain
+    /// these events.
     pub written: Vec<Event<'static>>,
     pub collect_events: bool,
     /// This host's side of the log's journal, if the log has a journal.
@@ -100,8 +100,8 @@ impl<S: State> Core<S> {
         result
     }
 
-    /// Stamps new events by `now` and adds them to the pending group. If they do not fit, writes that group first.
-    /// Returns the number of added events, which are the last events of `pending`.
+    /// Stamps new events with the time `now` and adds them to the pending group. If the events do not fit, first writes that
+    /// group. Returns the number of added events, which are the last events of `pending`.
     pub fn push(&mut self, now: Timestamp, events: Vec<NewEvent>) -> Result<usize> {
         let (count, _) = self.push_and_reserve(now, events, Room::default())?;
         Ok(count)
@@ -152,8 +152,8 @@ impl<S: State> Core<S> {
         Ok((count, reservation))
     }
 
-    /// Adds the events of a job's second step in their reserved places; returns their number. The events before them
-    /// are folded, so a failure ends the writer.
+    /// Adds the events of a job's second step in their reserved places; returns their number. A failure ends the writer, because
+    /// the earlier events of the job are folded already.
     pub(super) fn push_sequel(
         &mut self,
         reservation: Option<Reservation>,
@@ -250,7 +250,7 @@ impl<S: State> Core<S> {
         Ok(())
     }
 
-    /// Returns the seq of the last stamped event; decisions see all events up to it.
+    /// Returns the seq of the last stamped event. Decisions see all events up to this event.
     pub fn last_seq(&self) -> u64 {
         self.last().0
     }
@@ -269,7 +269,7 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Stamps new events by `now` and adds them after the pending events.
+    /// Stamps new events with the time `now` and adds them after the pending events.
     fn stamp(&mut self, now: Timestamp, events: Vec<NewEvent>) -> Result<()> {
         let before = self.pending.len();
         let (mut seq, mut last) = self.last();
@@ -325,7 +325,7 @@ impl<S: State> Core<S> {
             .map_or(Timestamp::default(), |name| name.midnight())
     }
 
-    /// Writes the pending group, syncs it, writes the head, and informs the state.
+    /// Writes the pending group, syncs it, writes the head, and tells the state that the group is durable.
     pub fn flush(&mut self) -> Result<()> {
         self.order()?;
         self.guarded(Core::write_pending)
@@ -395,7 +395,7 @@ impl<S: State> Core<S> {
         })
     }
 
-    /// Takes the pending group, after everything before it is durable and its segment exists.
+    /// Takes the pending group, after all earlier groups are durable and the group's segment exists.
     fn take_pending(&mut self) -> Result<Option<Group>> {
         if let Some(mut in_flight) = self.in_flight.take() {
             self.advance_head(in_flight.finish_write()?)?;
@@ -533,7 +533,7 @@ impl<S: State> Core<S> {
         Ok(())
     }
 
-    /// Makes `head` the log's head; everything that it covers is already synced.
+    /// Makes `head` the log's head. Everything up to this head must be synced already.
     pub(super) fn write_head(&mut self, mut head: Head, durable: bool) -> Result<()> {
         assert!(
             head.last_seq >= self.head.last_seq,

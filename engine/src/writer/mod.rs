@@ -1,7 +1,7 @@
 //! Appending: group commit by leader and followers under one lock.
 //!
-//! The first caller leads: it runs its own job and the queued jobs, writes all their events as one group with one sync,
-//! and answers all callers. Then the first caller that queued during the sync leads.
+//! The first caller becomes the leader. It runs its own job and the queued jobs, writes all their events as one group with one
+//! sync, and answers all callers. Then the first caller that queued during the sync becomes the leader.
 
 pub(crate) mod active;
 mod checks;
@@ -42,17 +42,17 @@ pub enum Durability {
 
 /// State that decisions read, and that the writer keeps up to date.
 pub trait State: Send + 'static {
-    /// Folds events that are about to be written. The events are not yet durable: only later decisions of this writer
-    /// may see them.
+    /// Folds events that are about to be written. The events are not durable yet, so only later decisions of this writer may see
+    /// them.
     ///
     /// # Errors
-    /// An error kills the writer before anything of the group is written.
+    /// An error ends the writer before any part of the group is written.
     fn apply(&mut self, events: &[Event<'static>]) -> Result<()>;
-    /// Called when the group is durable and the head names it, under the lock before any caller is answered. `events`
-    /// are the events of the group, with their `places` and `crcs`.
+    /// Called under the lock when the group is durable and the head names it, before any caller is answered. `events` are the
+    /// events of the group, with their `places` and `crcs`.
     fn committed(&mut self, head: &Head, events: &[Event<'static>], places: &[Place], crcs: &[u32]);
-    /// Called once, before any `apply`, if a journal orders the groups: from now on applied events may be retracted
-    /// until they are committed.
+    /// Called once, before any `apply`, if a journal orders the groups. Afterwards applied events may be retracted until they are
+    /// committed.
     fn allow_retract(&mut self);
     /// Forgets events that were applied but not committed.
     fn retract(&mut self);
@@ -90,10 +90,10 @@ pub struct AppendedGroup {
 /// Reason for which a job was not committed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError<E> {
-    /// The job itself refused; nothing was written for it.
+    /// The job itself refused; no event was written for it.
     #[error("{0}")]
     Refused(E),
-    /// Another host recorded first, and nothing was recorded for this job: decide it again.
+    /// Another host recorded first, so no event was recorded for this job. Decide the job again.
     #[error("{0}")]
     Conflict(Error),
     /// The log failed. The job's events may be durable if a part of its group was written.
@@ -113,7 +113,7 @@ impl<E> From<Error> for CommitError<E> {
     }
 }
 
-/// The one writer of a log in this process, for any number of threads. Holds the log's lock until it is closed or
+/// The one writer of a log in this process, for any number of threads. Holds the log's lock until the writer is closed or
 /// dropped.
 pub struct Writer<S: State> {
     core: Mutex<Core<S>>,
@@ -133,8 +133,8 @@ impl<S: State> Writer<S> {
         }
     }
 
-    /// Runs `job` on the current state under the writer, appends its events as part of one atomic group, and answers once
-    /// they, and all events that the job saw, are durable. An empty list of events writes nothing.
+    /// Runs `job` on the current state under the writer, and appends its events as part of one atomic group. Answers after these
+    /// events, and all events that the job saw, are durable. An empty list of events writes nothing.
     ///
     /// # Errors
     /// `Refused` with the job's own error, `Failed` if the log failed.

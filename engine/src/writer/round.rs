@@ -122,7 +122,7 @@ impl<S: State, R, E> Job<S, R, E> {
         self.durability
     }
 
-    /// Delays the job's answer until it is durable.
+    /// Delays the job's answer until the job's events are durable.
     pub fn wait_for_sync(&mut self) {
         self.durability = Durability::Synced;
     }

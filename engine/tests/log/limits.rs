@@ -57,7 +57,7 @@ fn refused(writer: &Writer<()>, events: Vec<NewEvent>, because_of: &str) {
     }
 }
 
-/// Returns the event as the log would record it next, to measure its length.
+/// Returns the event as the log would record it next. Used to measure the event's length.
 fn stamped(new: NewEvent) -> Event<'static> {
     given!(Event; seq: 1, id: EventId::new(start(), 0), created_at: start(),
         kind: new.kind, actor: new.actor, refs: new.refs, schema_version: 1, foreign: false,

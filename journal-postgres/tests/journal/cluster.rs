@@ -130,7 +130,7 @@ impl Cluster {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// Starts a server and waits until it answers.
+    /// Starts a server and waits until the server answers.
     pub fn begin(&mut self, at: usize) {
         let server = &self.servers[at];
         let log_path = self.dir.path().join(format!("{}.log", server.name));
@@ -334,7 +334,7 @@ impl Cluster {
         config(&ports, host)
     }
 
-    /// Creates the journal, or finds it.
+    /// Creates the journal, or finds the existing journal.
     pub fn journal(&self) -> String {
         let copies = self.config("maker").create(2).unwrap();
         assert_eq!(copies.wrong, Vec::<String>::new());

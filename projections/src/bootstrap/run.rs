@@ -114,7 +114,7 @@ pub struct Domain {
 pub struct Delivery {
     /// Number of times that the result was sent.
     pub sent: u32,
-    /// True if it was confirmed.
+    /// True if the core member confirmed the result.
     pub acked: bool,
     /// Number of timeouts.
     pub timeouts: u32,
@@ -303,7 +303,7 @@ impl Run {
         self.close_gate();
     }
 
-    /// Closes the gate: it must be cleared and the synthesis requested again.
+    /// Closes the gate. Then the gate must be cleared, and the synthesis requested, again.
     fn close_gate(&mut self) {
         self.gate = None;
         self.final_requested = false;
@@ -391,7 +391,7 @@ impl Run {
         let domains = self.domains.iter();
         domains.filter(|domain| domain.excluded.is_none())
     }
-    /// Returns the name of the team, if the attempt to create one gave it.
+    /// Returns the name of the team, if the attempt to create a team returned the name.
     pub fn known_team_name(&self) -> Option<&str> {
         let probed = self
             .probe
@@ -508,7 +508,7 @@ impl Domain {
     pub fn is_reviewed(&self) -> bool {
         self.reviewed == self.round && self.verdict.is_some()
     }
-    /// Returns true if the result was accepted and nothing blocks it.
+    /// Returns true if the result was accepted and no delivery is blocked.
     pub fn passes(&self) -> bool {
         self.is_reviewed() && self.verdict == Some(Verdict::Pass)
     }

@@ -63,9 +63,8 @@ struct DeadLetterView<'a> {
 }
 
 impl DeadLetter {
-    /// Returns `{id, schema_version, team, message_id, task_id, trace_id, reason, attempts, created_at, message}` as
-    /// JSON text, with `seq` in front in a line of a file. `message` is the envelope; `null` if the log has no such
-    /// message.
+    /// Returns `{id, schema_version, team, message_id, task_id, trace_id, reason, attempts, created_at, message}` as JSON text.
+    /// In a line of a file, `seq` comes first. `message` is the envelope; `null` if the log has no such message.
     pub fn json(&self, team: &str, seq: Option<u64>, message: Option<&RawValue>) -> String {
         let shown = DeadLetterView {
             seq,

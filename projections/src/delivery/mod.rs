@@ -242,7 +242,7 @@ impl Delivery {
     pub fn due_at(&self) -> Timestamp {
         self.ends_at
     }
-    /// Returns the end of the first attempt; after it, the ack is overdue.
+    /// Returns the end of the first attempt. After this time the ack is overdue.
     pub fn first_due_at(&self) -> Timestamp {
         attempt_end(self.started_at, self.policy.ack_timeout_seconds, 1)
     }

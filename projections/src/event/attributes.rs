@@ -47,8 +47,8 @@ impl Attributes {
     const CODE_CHANGE_UNSAID: u8 = 8;
 }
 
-/// Attributes that an edit's input serializes as `null` if they are absent. The log stores the digest of that input
-/// with each idempotency key, so the two oldest attributes must keep their `null`; later attributes are left out.
+/// Attributes that an edit's input serializes as `null` if they are absent. The log stores the digest of that input with each
+/// idempotency key, so the two oldest attributes must stay `null`; later attributes are left out.
 const NULL_IN_EDITS: [&str; 2] = ["requires_code_change", "requires_approval"];
 
 /// Serializes the attributes of an edit's input.

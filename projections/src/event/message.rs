@@ -153,7 +153,7 @@ words! {
     }
 }
 
-/// `message_suppressed`.
+/// Payload of `message_suppressed`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suppressed {
     /// Recipient whose wake-up was withheld because an earlier wake-up is unread. Absent if the message was suppressed for

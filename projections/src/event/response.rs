@@ -19,7 +19,7 @@ pub struct ResponseStored {
     pub operation: String,
     /// BLAKE3 of the request, as lower-case hex: the key is valid for this request only.
     pub request: String,
-    /// Data of the answer, as JSON text; `None` if they were too large to be stored, or could not be serialized.
+    /// Data of the answer, as JSON text; `None` if the data were too large to be stored, or could not be serialized.
     pub response: Option<String>,
 }
 

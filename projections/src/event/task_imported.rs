@@ -7,7 +7,7 @@ use super::*;
 use serde::Deserializer;
 use serde::de::Error;
 
-/// `task_imported`.
+/// Payload of `task_imported`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskImported {
     /// Id of the task.

@@ -28,7 +28,7 @@ events! {
             /// Limit of the team.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub max_tokens: Option<u64>,
-            /// Limit of the team after which it is warned.
+            /// Number of tokens of the team after which the team is warned.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub soft_limit_tokens: Option<u64>,
             /// Limit of each agent.

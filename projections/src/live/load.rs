@@ -9,7 +9,7 @@ use teamlog_engine::Point;
 use teamlog_engine::internals::derived::{Anchor, Overlay, Store};
 use teamlog_engine::storage::Storage;
 
-/// Length of the tail beyond which the bulk pipeline folds it.
+/// Number of events of a tail above which the bulk pipeline folds the tail.
 const BULK_EVENTS: u64 = 4096;
 
 /// Bytes of log after which a fold of the past writes a run.
@@ -26,7 +26,7 @@ pub fn derived_dir(log: &Path) -> PathBuf {
 /// Directory of the stores of all versions.
 pub const DERIVED_DIR: &str = "derived";
 
-/// Returns the version by which events are folded. Hosts of one log compare it.
+/// Returns the version by which events are folded. Hosts of one log compare this version.
 pub fn fold_version() -> u32 {
     pipeline::FOLD_VERSION
 }
@@ -66,7 +66,7 @@ impl Live {
     pub fn load(log: &Log, reader: &Reader) -> Result<Live> {
         let store = open(reader)?;
         match over(log, reader, store.clone()) {
-            // A run was damaged, or another process merged and removed it.
+            // A run was damaged, or another process merged and removed the run.
             Err(error) if error.is_derived() => afresh(log, reader, &store),
             loaded => loaded,
         }
@@ -169,8 +169,8 @@ fn holds(reader: &Reader) -> impl FnMut(&Anchor) -> teamlog_engine::Result<bool>
     }
 }
 
-/// Returns the usable part of a store with an unusable run: the runs that replaced it, or else the runs before the
-/// damage. All of them are open.
+/// Returns the usable part of a store with an unusable run: the runs that replaced it, or else the runs before the damage. All
+/// returned runs are open.
 fn sound(reader: &Reader, store: &Store) -> Result<Store> {
     let superseded = store.is_superseded()?;
     let store = match superseded {

@@ -1,7 +1,7 @@
 //! Dispatch requests: requests to notify a worker, and their progress.
 //!
-//! `pending -> notified | failed`, `notified -> delivered | failed`; the last two are final. Other steps are ignored.
-//! An ack of the message settles its request, since the recipient has read it.
+//! The status of a request goes `pending -> notified | failed`, then `notified -> delivered | failed`. `delivered` and `failed`
+//! are final. Other steps are ignored. An ack of the message settles its request, because the recipient has read the message.
 
 use super::marks;
 use super::row::{DISPATCH, OPEN_DISPATCH};

@@ -178,8 +178,8 @@ impl Message {
         rules::check(self, names)
     }
 
-    /// Returns the envelope as canonical JSON: `id type from to task_id? trace_id? priority created_at schema_version
-    /// payload`, then the extra fields, then `actor` if it is known and is not the sender.
+    /// Returns the envelope as canonical JSON: `id type from to task_id? trace_id? priority created_at schema_version payload`,
+    /// then the extra fields, then `actor` if the actor is known and is not the sender.
     pub fn to_json(&self) -> Result<Json, InvalidMessage> {
         json("message.payload", &self.text())
     }

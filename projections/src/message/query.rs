@@ -32,7 +32,7 @@ impl TeamState {
             None => Ok(None),
         }
     }
-    /// Returns the counts of an agent's inbox; zeros if it never got a message.
+    /// Returns the counts of an agent's inbox; zeros if the agent never got a message.
     pub fn agent(&self, name: &str) -> Result<AgentInfo> {
         let agent: Option<AgentInfo> = self.rows().get(&key_of(AGENT, name.as_bytes()))?;
         Ok(AgentInfo {

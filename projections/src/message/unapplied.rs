@@ -22,7 +22,7 @@ words! {
         WrongType = "wrong_type",
         /// The dependency would close a cycle. Occurs only in answers to a send.
         DependencyCycle = "dependency_cycle",
-        /// The status would complete a task without the approval that it requires.
+        /// The status would complete a task without the approval that the task requires.
         ApprovalRequired = "approval_required",
     }
 }
@@ -71,7 +71,7 @@ impl Message {
         }
     }
 
-    /// Returns the status that the message gives its task, if it gives one.
+    /// Returns the status that the message gives its task; `None` if it gives no status.
     pub fn reported_status(&self) -> Option<Status> {
         #[derive(Deserialize)]
         struct Reported<'a> {
@@ -133,8 +133,8 @@ fn field(
             let Ok(deps) = serde_json::from_str::<Option<Vec<String>>>(raw.get()) else {
                 return wrong("message.payload.deps", "must be an array of task ids");
             };
-            // Imported history may depend on tasks of other trackers, whose ids do not fit our rules; such dependencies
-            // stay unknown.
+            // Imported history may depend on tasks of other trackers, whose ids do not fit our rules. Such dependencies stay
+            // unknown.
             let check = |dep: &String| match names {
                 Names::New | Names::Known => check_name("message.payload.deps", dep, names),
                 Names::Imported => check_id("message.payload.deps", dep),

@@ -1,4 +1,4 @@
-//! Unread messages, with wake-ups separate, so that reminders never displace the messages that they are about.
+//! Unread messages, with wake-ups separate, so that wake-ups never displace the messages of which they remind.
 
 use super::InboxQuery;
 use super::row::{LastSent, UNACKED, Unacked, cooldown_key};
@@ -52,7 +52,7 @@ impl TeamState {
         }
         Ok(found)
     }
-    /// Returns the id of the message that an event recorded, if it is unacknowledged.
+    /// Returns the id of the message that an event recorded, if the message is unacknowledged.
     pub fn unread_id(&self, seq: u64) -> Result<Option<String>> {
         let unacked: Option<Unacked> = self.rows().get(&numbered(UNACKED, "", seq))?;
         Ok(unacked.map(|unacked| unacked.id))

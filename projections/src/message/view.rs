@@ -18,7 +18,7 @@ const ASIDE: &str = "inboxes.new";
 /// Bytes that wait in memory while all inboxes are built.
 const WAITING_BYTES: usize = 16 << 20;
 
-/// Appends a message's line: the event's seq, the envelope, and the actor if it is not the sender.
+/// Appends a message's line: the event's seq, the envelope, and the actor if the actor is not the sender.
 pub(crate) fn line(event: &Event<'_>, envelope: &str, from: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"seq\":");
     out.extend_from_slice(event.seq.to_string().as_bytes());

@@ -137,7 +137,7 @@ fn write(
     enter(tx, event, scope, mode, Some(entry))
 }
 
-/// Adds a state's summary to its scope, or removes it; removes a scope without states.
+/// Adds a state's summary to its scope, or removes the summary. Removes a scope without states.
 fn enter(
     tx: &mut Tx<'_>,
     event: &Event<'_>,

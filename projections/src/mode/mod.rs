@@ -1,7 +1,7 @@
 //! Workflow modes: the known modes, their states and scopes.
 //!
-//! A state is a JSON object, one per scope and mode. The list of active skills of a scope follows from its states
-//! alone, so that it cannot revive an ended mode; extra fields of the list are metadata of the scope.
+//! A state is a JSON object, one per scope and mode. The list of active skills of a scope follows from the scope's states alone,
+//! so that the list cannot revive an ended mode. Extra fields of the list are metadata of the scope.
 
 mod fold;
 mod query;

@@ -37,7 +37,7 @@ impl TeamState {
         let found = self.rows().behind(&SESSIONS, after).take(limit);
         names(found, SESSIONS.len())
     }
-    /// Returns the life of a session; `None` if it never gave a sign of life.
+    /// Returns the life of a session; `None` if the session never gave a sign of life.
     pub fn session_life(&self, session: &str) -> Result<Option<SessionLife>> {
         let life: Option<SessionLife> = self.rows().get(&key_of(LIFE, session.as_bytes()))?;
         let session = session.to_owned();

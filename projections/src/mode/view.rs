@@ -113,7 +113,7 @@ fn inherit(live: &TeamState, home: &Home, scope: &Scope) -> Result<ViewUpdate> {
 }
 
 pub(crate) fn walk(live: &TeamState, to: &mut Walk<'_>) -> Result<()> {
-    // The root is visited even if it has no states, so that its old files are removed.
+    // The root is visited even if it has no states, so that old files of the root are removed.
     walk_scope(to, &Scope::Root, &files(live, &Scope::Root)?)?;
     for session in live.mode_sessions(None, usize::MAX)? {
         to.keep(SESSIONS, &session);

@@ -175,7 +175,7 @@ fn requeue(task: &mut Task, held: &ClaimRef, state: ClaimState) {
     }
 }
 
-/// Cancels the task. A command that ends a task governs it: no message reopens it.
+/// Cancels the task. A command that ends a task makes the task claim-governed, so no message reopens it.
 fn cancel(task: &mut Task, at: Timestamp) {
     end_claim(task, ClaimState::Ended);
     task.claim_governed = true;

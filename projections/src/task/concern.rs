@@ -1,4 +1,4 @@
-//! Tasks that need a person or the lead: indexes over unfinished tasks, so that finding them reads nothing else.
+//! Tasks that need a person or the lead, found by indexes over unfinished tasks. So finding these tasks reads no other rows.
 
 use super::ready;
 use super::row::task_key;

@@ -60,7 +60,7 @@ impl TeamState {
     }
 }
 
-/// Follows the dependencies of `from` until they end or reach `to`.
+/// Follows the dependencies of `from` until the dependencies end or reach `to`.
 fn way(from: &str, to: &str, row: impl Fn(&[u8]) -> Result<Option<Task>>) -> Result<Way> {
     // Maps each visited task to the task whose dependency it is.
     let mut met = BTreeMap::from([(from.to_owned(), None)]);

@@ -32,7 +32,7 @@ macro_rules! fields {
             /// All fields, in the order of the table.
             pub const ALL: &[Field] = &[$(Field::$field),*];
 
-            /// The field's own name, which a dialect without a row for it shows.
+            /// Returns the field's own name. A dialect without a row for the field shows this name.
             pub fn name(self) -> &'static str {
                 match self { $(Field::$field => $name,)* }
             }
@@ -163,7 +163,7 @@ mod tests {
     use crate::task::view::VIEW;
     use crate::task::{Attributes, Governed, Reported};
 
-    // A field that is added does not compile here until it has a row in `fields!`, or `_` if no dialect shows it.
+    // A new field does not compile here until it has a row in `fields!`, or `_` if no dialect shows it.
     #[test]
     fn every_stored_field_has_a_row() {
         use Field as F;

@@ -83,7 +83,7 @@ fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
     store(tx, &task.task_id, None, &new)
 }
 
-/// Stores a task whose row was `old`, and updates the indexes, counts and lists about it.
+/// Stores a task whose row was `old`, and updates the indexes, counts and lists about the task.
 pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) -> Result<()> {
     let natural = natural::key(id);
     if let Some(number) = natural::number(id).filter(|_| old.is_none()) {

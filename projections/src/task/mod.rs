@@ -35,7 +35,7 @@ pub use view::ViewedTask;
 use crate::event::message::Priority;
 use crate::prelude::*;
 
-/// The rule for messages that arrive out of order, as every snapshot names it.
+/// The name of the rule for messages that arrive out of order. Every snapshot names this rule.
 pub const CONFLICT_POLICY: &str = "created_at_then_message_id_monotonic";
 
 /// A task snapshot, which is stored under the id of the task.
@@ -110,7 +110,7 @@ pub struct Task {
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
 pub struct Reported {
-    /// True if the task was reported blocked; a new claim resets it.
+    /// True if the task was reported blocked. A new claim resets the value.
     pub blocked: bool,
     /// Reported progress.
     #[rkyv(with = As<Option<String>>)]

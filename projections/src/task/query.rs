@@ -197,7 +197,7 @@ impl TeamState {
             })
             .collect()
     }
-    /// Returns true if the message recorded by that event was superseded: it came too late and changed nothing.
+    /// Returns true if the message that the event `seq` recorded was superseded: the message came too late and changed nothing.
     pub fn superseded(&self, seq: u64) -> Result<bool> {
         self.rows().has(&numbered(SUPERSEDED, "", seq))
     }

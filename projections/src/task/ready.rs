@@ -62,7 +62,7 @@ pub(super) fn rank(priority: Priority, created_at: Timestamp, natural: &[u8]) ->
     rank
 }
 
-/// Updates the lists after a task was stored: its own entries, and the entries of the tasks that wait for it.
+/// Updates the lists after a task was stored: the entries of the task, and the entries of the tasks that wait for it.
 pub(super) fn follow(
     tx: &mut Tx<'_>,
     id: &str,

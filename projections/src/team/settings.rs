@@ -21,7 +21,7 @@ pub(crate) fn change(tx: &mut Tx<'_>, changed: &ConfigChanged) {
     }
 }
 
-/// Returns the recorded value of a setting, if it is set.
+/// Returns the recorded value of a setting; `None` if the setting is not set.
 pub(crate) fn recorded(rows: Rows<'_>, setting: Setting) -> Result<Option<Value>> {
     let key = key_of(SETTING, setting.key().as_bytes());
     let number = || rows.get::<u64>(&key);
@@ -33,7 +33,7 @@ pub(crate) fn recorded(rows: Rows<'_>, setting: Setting) -> Result<Option<Value>
 }
 
 impl TeamState {
-    /// Returns the effective value of a setting, and true if it is set.
+    /// Returns the effective value of a setting, and true if the setting is set.
     pub fn setting(&self, setting: Setting) -> Result<(Value, bool)> {
         match recorded(self.rows(), setting)? {
             Some(value) => Ok((value, true)),
@@ -53,7 +53,7 @@ impl TeamState {
         }
         Ok(settings)
     }
-    /// Returns the value of a setting if it is not set.
+    /// Returns the value that a setting has while it is not set.
     pub fn default_of(&self, setting: Setting) -> Result<Value> {
         if let Some(value) = setting.own_default() {
             return Ok(value);

@@ -1,4 +1,4 @@
-//! Changes of view files that are collected under the lock of the state and written without it.
+//! Changes of view files that are collected under the lock of the state and written without the lock.
 
 use crate::files::{Changes, Home, failed};
 use crate::prelude::*;
@@ -85,11 +85,11 @@ impl ViewBatch {
         }
     }
 
-    /// Writes the files, and returns the last event that they contain.
+    /// Writes the files, and returns the last event that the files contain.
     ///
     /// # Errors
-    /// If I/O fails, the team's directory was moved or removed, or an append-only file changed. All files must then be
-    /// repaired from the log.
+    /// If I/O fails, the team's directory was moved or removed, or an append-only file changed. All files must then be repaired
+    /// from the log.
     pub fn write(mut self) -> Result<u64> {
         self.home.check_identity(self.dir)?;
         for (path, text) in &self.changes.replaced {

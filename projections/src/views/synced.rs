@@ -37,7 +37,7 @@ pub(super) struct Synced {
 }
 
 impl Synced {
-    /// Reads the file; `None` if it is missing, damaged, or of another log.
+    /// Reads the file; `None` if the file is missing, damaged, or of another log.
     pub fn read(home: &Home) -> Result<Option<Synced>> {
         let path = home.path(NAME);
         match home.storage.read(&path, 4096) {

@@ -72,7 +72,7 @@ fn touch(
 }
 
 impl TeamState {
-    /// Returns the last activity of an agent; `None` if it never acted.
+    /// Returns the last activity of an agent; `None` if the agent never acted.
     pub fn activity(&self, agent: &str) -> Result<Option<Activity>> {
         self.rows().get(&key_of(ACTIVITY, agent.as_bytes()))
     }

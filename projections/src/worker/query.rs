@@ -23,7 +23,7 @@ impl TeamState {
         let first = self.rows().prefix(&[APPROVAL], false).next();
         Ok(first.transpose()?.is_some())
     }
-    /// Returns the phase of the team; `None` if it was never set.
+    /// Returns the phase of the team; `None` if the phase was never set.
     pub fn phase(&self) -> Result<Option<LastKnown<String>>> {
         self.rows().get(&[PHASE])
     }

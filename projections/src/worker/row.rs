@@ -19,7 +19,7 @@ macro_rules! known {
 }
 
 known! {
-    /// Returns the identity of a worker; `None` if it never registered.
+    /// Returns the identity of a worker; `None` if the worker never registered.
     IDENTITY = 0x50: identity(worker) -> LastKnown<Identity>,
     /// Returns a worker's last heartbeat.
     HEARTBEAT = 0x51: heartbeat(worker) -> LastKnown<Heartbeat>,

@@ -8,7 +8,7 @@ use teamlog_projections::message::event::{
 };
 use teamlog_projections::message::{Dispatch, DispatchStatus, InboxQuery, MessageInfo};
 
-/// Returns the fields of a message that events about it need.
+/// Returns the fields of a message that are needed to record events about the message.
 pub fn about(id: &str, to: &str) -> MessageInfo {
     given!(MessageInfo; id, seq: 0, kind: MessageType::Message, to, task_id: None::<String>,
         trace_id: None::<String>, acked: None)

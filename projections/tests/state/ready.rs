@@ -82,7 +82,7 @@ fn a_completed_dependency_frees_those_that_wait_and_a_reopened_one_holds_them_up
     team.send(&[update("m5", "a", "lead", 4, r#"{"status":"in_progress"}"#)]);
     assert!(ready_now().is_empty());
     assert_eq!(team.live().waiting_count("qa").unwrap(), 1);
-    // A new assignment without the dependency removes it.
+    // A new assignment without the dependency removes the dependency.
     team.send(&[assign("m6", "d", "qa", 5, r#"{"deps":[]}"#)]);
     team.send(&[update("m7", "a", "lead", 6, r#"{"status":"done"}"#)]);
     assert_eq!(ready_now(), ["c", "d"]);

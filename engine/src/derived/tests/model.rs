@@ -13,7 +13,7 @@ enum Step {
     Reopen,
 }
 
-/// Few different keys, so that they are overwritten, deleted and shared; some long, some in series.
+/// Returns one of few different keys, so that keys are overwritten, deleted and shared. Some keys are long, some are in series.
 fn a_key() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         (1_u8..4, 0_u16..40).prop_map(|(namespace, number)| {

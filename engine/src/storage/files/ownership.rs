@@ -93,7 +93,7 @@ impl NewAccess {
         })
     }
 
-    /// Sets owner and mode of a file that was opened to be created if missing, if this process created it.
+    /// Sets owner and mode of a file that was opened with the option to create it, if this process created the file.
     pub fn set_if_new(self, fd: impl AsFd, found: &rustix::fs::Stat) -> io::Result<()> {
         if self.give_to.is_some_and(|(uid, _)| uid != found.st_uid) {
             self.give(&fd)?;

@@ -505,7 +505,7 @@ fn another_process_excludes_is_named_and_gives_way() {
 fn a_killed_holder_frees_the_lock() {
     let (dir, files) = root();
     let file = fs::File::create(dir.path().join("lock")).unwrap();
-    // The shell takes the lock itself (no child shares it), so that killing it is enough.
+    // The shell itself takes the lock and shares it with no child, so killing the shell releases the lock.
     let mut child = Command::new("sh")
         .args(["-c", "exec 9<>\"$1\"; flock 9; echo held; read line", "sh"])
         .arg(dir.path().join("lock"))

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-/// Size of a sector. A disk writes whole sectors; a write of several may reach it in any subset of them.
+/// Size of a sector in bytes. A disk writes whole sectors; any subset of the sectors of one write may reach the disk.
 pub(super) const SECTOR: usize = 512;
 
 /// A write, or (without bytes) a change of length.
@@ -13,7 +13,7 @@ pub(super) const SECTOR: usize = 512;
 struct Change {
     offset: usize,
     bytes: Arc<[u8]>,
-    /// The length before and after, if it changes.
+    /// The length before and after, if the change changes the length.
     len: Option<(usize, usize)>,
 }
 
@@ -111,8 +111,8 @@ fn apply(image: &mut Vec<u8>, change: &Change) {
     put(image, change.offset, &change.bytes);
 }
 
-/// Applies any part of a change. The length may be ahead of the bytes (they read as zero) and the file may end at any
-/// sector of a write that grew it; bytes past the end are missing.
+/// Applies any part of a change. The new length may be there without the bytes, which then read as zero. The file may end at any
+/// sector of a write that grew the file; bytes past the end are missing.
 fn land(image: &mut Vec<u8>, change: &Change, choose: &mut dyn FnMut(usize) -> usize) {
     if let Some((before, after)) = change.len {
         let by_sectors = after > before && !change.bytes.is_empty();

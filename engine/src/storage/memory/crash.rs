@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 impl Memory {
-    /// Returns an independent copy, including unsynced changes. Nothing in it is locked or open.
+    /// Returns an independent copy, including unsynced changes. No file in the copy is locked or open.
     pub fn snapshot(&self) -> Memory {
         let _world = self.exclusive();
         let mut copied = HashMap::new();

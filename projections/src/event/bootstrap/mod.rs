@@ -1,7 +1,7 @@
 //! Events of a run of the bootstrap contract, and the JSON of their payloads.
 //!
-//! Every payload has `run`. `note` and `details` are present if the caller gave them. `message`, an object, holds the
-//! fields of a member's message for which the event has no field of its own.
+//! Every payload has `run`. `note` and `details` are present if the caller gave them. The object `message` holds the fields of a
+//! member's message for which the event has no field of its own.
 
 mod words;
 
@@ -256,7 +256,7 @@ pub struct CoreReadyAck {
     pub synthesizer: bool,
 }
 
-/// `bootstrap_probed`.
+/// Payload of `bootstrap_probed`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
     /// Outcome of the attempt.
@@ -264,12 +264,12 @@ pub struct Probe {
     /// Name of the team, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team_name: Option<String>,
-    /// The platform's answer, if it is all that is known.
+    /// Text of the platform's answer, if the answer says nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
-/// `bootstrap_mapping_delivered`.
+/// Payload of `bootstrap_mapping_delivered`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivered {
     /// The domain.
@@ -293,7 +293,7 @@ pub struct Delivered {
     pub path_origin: Option<String>,
 }
 
-/// `bootstrap_feedback_given`.
+/// Payload of `bootstrap_feedback_given`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Feedback {
     /// The domain.
@@ -310,7 +310,7 @@ pub struct Feedback {
     pub fix_requests: Option<Value>,
 }
 
-/// `bootstrap_breached`.
+/// Payload of `bootstrap_breached`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Breach {
     /// Error code of the contract.
@@ -370,7 +370,7 @@ impl BootstrapAct {
         self
     }
 
-    /// Returns the domain of the act, if it has one.
+    /// Returns the domain of the act; `None` if the act has no domain.
     pub fn domain(&self) -> Option<&str> {
         match self {
             BootstrapAct::DomainStarted { domain }

@@ -99,7 +99,7 @@ impl Outcome {
 }
 
 impl Core {
-    /// Returns the signal by which the member reports that it is ready.
+    /// Returns the signal by which the core member reports that it is ready.
     pub fn ready_signal(self) -> &'static str {
         match self {
             Core::Obstruction => "OBSTRUCTION_CORE_READY_ACK",

@@ -83,7 +83,7 @@ events! {
             /// Scope of the list.
             #[serde(flatten)]
             pub scope: Scope,
-            /// The active modes, in order. They follow from the states; the event repeats them for readers of the log.
+            /// The active modes, in order. The modes follow from the states; the event repeats them for readers of the log.
             pub skills: Vec<Mode>,
             /// Fields beside the list; `null` removes a field.
             pub metadata: Fields,
@@ -141,7 +141,7 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionEnd {
-    /// The caller ended it.
+    /// The caller ended the session.
     Ended,
     /// The session gave no sign of life for too long and blocked another mode.
     Stale,
@@ -190,7 +190,7 @@ pub struct ModePromptDecided {
     pub gate: String,
 }
 
-/// `mode_gate_bypassed`.
+/// Payload of `mode_gate_bypassed`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModeGateBypassed {
     /// Scope of the modes.
