@@ -1,6 +1,6 @@
 import { defineConfig } from "@playwright/test";
 
-// Debian's browser; without its calls to hosts that no test wants.
+// Options that stop the calls of Debian's browser to other hosts.
 const quiet = ["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
 export default defineConfig({

@@ -67,7 +67,8 @@ pub struct Context {
     replayed: bool,
     /// Receipt that every opened team must match.
     last_receipt: Option<GivenReceipt>,
-    /// `--fresh` is `Some(None)`: first read all new groups of other hosts. `--at-least` is `Some(Some(seq))`: read up to `seq`.
+    /// `--fresh` is `Some(None)`: first read all new groups of other hosts. `--at-least` is `Some(Some(seq))`: read up
+    /// to `seq`.
     fresh: Option<Option<u64>>,
     /// Value of `--max-stale`: first read new groups of other hosts if the last read is older.
     max_stale: Option<Duration>,

@@ -63,8 +63,8 @@ impl ProcessEnv {
         self.var(name).filter(|value| !value.is_empty())
     }
 
-    /// Returns the user of the process as an actor: `user:alice`, or `user:1000` for a user without a name. An agent cannot have
-    /// such a name.
+    /// Returns the user of the process as an actor: `user:alice`, or `user:1000` for a user without a name. An agent
+    /// cannot have such a name.
     pub fn user(&self) -> String {
         let uid = rustix::process::getuid().as_raw();
         let users = std::fs::read("/etc/passwd").unwrap_or_default();
@@ -87,8 +87,8 @@ impl ProcessEnv {
         std::env::temp_dir()
     }
 
-    /// Returns the width of the terminal: `COLUMNS`, else the width that the terminal reports. Returns `None` if standard output
-    /// is not a terminal.
+    /// Returns the width of the terminal: `COLUMNS`, else the width that the terminal reports. Returns `None` if
+    /// standard output is not a terminal.
     pub fn columns(&self) -> Option<usize> {
         if !self.terminals.stdout {
             return None;

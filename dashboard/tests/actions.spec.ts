@@ -1,16 +1,16 @@
-// What a session that may act does with a task: each choice of the menu records what the command beside it would.
+// Actions of a session that may record. Each action of the menu records what the shown command would record.
 
 import { execFileSync } from "node:child_process";
 import { dirname } from "node:path";
 import { expect, go, open, TEAMLOG, test, type Root } from "./teamlog";
 
 interface Verb {
-  /** In the menu, and on the dialog's button. */
+  /** Text in the menu and on the dialog's button. */
   menu: string;
   verb: string;
-  /** Brings a task to where the choice is offered. */
+  /** Brings a task into a state in which the action is offered. */
   before: (root: Root, id: string) => void;
-  /** What is filled in beside who does it. */
+  /** A field to fill in, in addition to the acting agent. */
   text?: [label: string, value: string];
   kind: string;
 }
@@ -32,7 +32,7 @@ const VERBS: Verb[] = [
   { menu: "Reopen…", verb: "Reopen", before: failed, kind: "task_reopened" },
 ];
 
-/** What the last event of a kind says of a task, without what is its alone. */
+/** Returns the payload of the last event of a kind about a task, without values that differ in every run. */
 const recorded = (root: Root, kind: string, id: string): unknown => {
   const lines = root.run("replay", "demo", "--kind", kind, "--json").trim().split("\n");
   const events = lines.map((line) => JSON.parse(line)).filter((event) => event.task_id === id);

@@ -1,4 +1,4 @@
-// What axe finds of the WCAG 2.2 rules up to AA, a line each.
+// Accessibility checks with axe: the WCAG 2.2 rules up to level AA.
 
 import type { Page } from "@playwright/test";
 import { readFileSync } from "node:fs";
@@ -11,12 +11,12 @@ interface Axe {
   run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
 }
 
-/** The violations of the page as it is. */
+/** Returns the violations on the current page, one line each. */
 export async function axe(page: Page): Promise<string[]> {
-  // The page's policy lets no script in; the browser's own console may add one all the same.
+  // The policy of the page allows no scripts. The debugger of the browser can inject one.
   await page.evaluate(SOURCE);
   return page.evaluate(async (tags) => {
-    // The rule is off in axe unless it is asked for.
+    // axe turns this rule off by default.
     const rules = { "target-size": { enabled: true } };
     const { violations } = await (window as unknown as { axe: Axe }).axe.run({ runOnly: tags, rules });
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));

@@ -1,4 +1,4 @@
-// What is not to be believed: other origins, other names for the loopback, and all text that agents wrote.
+// Untrusted input: other origins, other host names of the loopback address, and text that agents wrote.
 
 import { createServer, type Server } from "node:http";
 import { mkdirSync } from "node:fs";
@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, go, open, test } from "./teamlog";
 
-/** Serves one page of somebody else's. */
+/** Serves a page of another origin. */
 async function foreign(html: string): Promise<{ server: Server; url: string }> {
   const server = createServer((_, answer) => {
     answer.setHeader("content-type", "text/html");
@@ -47,7 +47,7 @@ test("a page of another origin is answered nothing", async ({ page, root, faults
     );
     for (const outcome of outcomes) expect(outcome).toMatch(/^nothing$|opaque 0$/);
     expect(root.json("tasks", "demo").count).toBe(0);
-    // The browser says that it refused, which is what is wanted here.
+    // The browser reports that it refused the request, as expected.
     faults.length = 0;
   } finally {
     server.close();
@@ -84,7 +84,7 @@ const CONTROLS = "a\u202Egnp.exe\u2066b\u0007c\u001b[31md";
 test("what agents write is text and nothing else", async ({ page, root }) => {
   root.run("init", "demo", "--members", "lead,ada");
   const text = `${MARKUP} ${CONTROLS}`;
-  // Titles refuse characters that do not show.
+  // Titles must not contain hidden characters.
   root.run("task", "create", "demo", "--task-id", "1", "--subject", MARKUP, "--description", MARKUP);
   root.run("task", "claim", "demo", "1", "--worker", "ada");
   root.run("task-update", "demo", "--from", "ada", "--to", "lead", "--task-id", "1", "--note", text, "--progress", MARKUP, "--eta", MARKUP,
@@ -94,7 +94,7 @@ test("what agents write is text and nothing else", async ({ page, root }) => {
   root.run("thread", "start", "demo", "--title", MARKUP, "--participants", "lead,ada");
   root.run("thread", "post", "demo", "thread-0001", text, "--agent", "ada");
   root.run("usage", "demo", "--report", "--agent", "ada", "--tokens", "5");
-  // A path that would end a paste and begin a line of its own, in the command that attention shows.
+  // A path that would end a paste and start a new line, in a command that the attention panel shows.
   const repo = join(root.dir, "repo");
   mkdirSync(repo);
   root.run("config", "set", "demo", "resources.root", repo);

@@ -1,6 +1,6 @@
-// A team of 30,000 tasks against one of 700: no list costs more because it is longer. What a neighbour on the machine takes
-// is not counted: the nodes of the document are, and the time for which the page's thread computes. What a frame takes,
-// measured without neighbours, stands in docs/performance.md.
+// Compares a team of 30,000 tasks with a team of 700: a longer list must not cost more. The test counts the nodes of
+// the document and the computing time of the page's thread, which do not depend on other load of the machine. Frame
+// times are in docs/performance.md.
 
 import type { CDPSession, Page } from "@playwright/test";
 import { expect, go, open, test } from "./teamlog";
@@ -9,7 +9,7 @@ const FEW = 700;
 const MANY = 30_000;
 const PLACES = ["board", "live", "trace/tr-long"];
 
-// A picture of each frame would be most of what is counted.
+// Recording a picture of each frame would dominate the measured cost.
 test.use({ trace: "off" });
 
 test("30,000 tasks", async ({ browser, page, root }) => {
@@ -37,7 +37,7 @@ test("30,000 tasks", async ({ browser, page, root }) => {
   }
 });
 
-/** Messages that assign so many tasks, a second apart; every so many of them belong to one trace. */
+/** Returns messages that assign `tasks` tasks, one second apart. Every `every`-th message belongs to one trace. */
 function messages(tasks: number, every: number): string {
   const start = Date.UTC(2026, 0, 5);
   const at = (n: number) => new Date(start + n * 1000).toISOString();
@@ -51,7 +51,7 @@ function messages(tasks: number, every: number): string {
   }).join("\n");
 }
 
-/** What a list has in the document, and for how long the page's thread computes while it is scrolled. */
+/** Number of nodes of a list in the document, and computing time of the page's thread while the list scrolls. */
 interface Cost {
   nodes: number;
   ms: number;
@@ -59,7 +59,7 @@ interface Cost {
 
 const shown = ({ nodes, ms }: Cost) => `${nodes} nodes and ${ms.toFixed(0)} ms`;
 
-/** The costs of each place. */
+/** Returns the costs of the lists in all panels. */
 async function costs(page: Page, team: string): Promise<Cost[]> {
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable", { timeDomain: "threadTicks" });
@@ -68,7 +68,8 @@ async function costs(page: Page, team: string): Promise<Cost[]> {
     await go(page, `/t/${team}/${place}`);
     await page.locator(".card, [data-seq]").first().waitFor({ timeout: 20_000 });
     await expect(page.getByRole("main")).not.toContainText("reading on…", { timeout: 60_000 });
-    // The first time reads what is older, too, and memory is cleared up now and then: the cheapest of three counts.
+    // Take the minimum of three runs, because the first run also reads older pages, and garbage collection runs at
+    // times.
     let ms = Infinity;
     for (let time = 0; time < 3; time++) {
       const before = await computed(session);
@@ -80,13 +81,13 @@ async function costs(page: Page, team: string): Promise<Cost[]> {
   return found;
 }
 
-/** For how many ms the page's thread has computed. */
+/** Returns the computing time of the page's thread in milliseconds. */
 async function computed(session: CDPSession): Promise<number> {
   const { metrics } = await session.send("Performance.getMetrics");
   return 1000 * metrics.find(({ name }) => name === "ThreadTime")!.value;
 }
 
-/** Scrolls the longest list through 16,000 pixels, and waits for each frame. */
+/** Scrolls the longest list by 16,000 pixels, frame by frame. */
 async function scroll(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const lists = [...document.querySelectorAll<HTMLElement>("main, main *")];

@@ -1,6 +1,6 @@
-// Each panel, light and dark, as it was when it was last looked at; snapshots/README.md says what each shows. The team is
-// a morning that was kept (data/team.jsonl), seen as of its end, so that no time in it moves. `npm run pictures` takes
-// them anew.
+// Compares pictures of each panel in the light and dark theme with stored pictures. snapshots/README.md describes
+// them. The team is a stored morning (data/team.jsonl), shown at a past point so that no time changes. `npm run
+// pictures` makes new pictures.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { expect, go, open, test } from "./teamlog";
 const EVENTS = readFileSync(join(import.meta.dirname, "data", "team.jsonl"), "utf8");
 const LAST = EVENTS.trim().split("\n").length;
 
-/** What each picture shows: its name, and where the page is. */
+/** Name of each picture, and the address that it shows. */
 const PICTURES: [string, string][] = [
   ["crew", `/t/shop/crew?at=${LAST}`],
   ["board", `/t/shop/board?at=${LAST}`],
@@ -39,7 +39,7 @@ for (const theme of ["light", "dark"] as const) {
       await page.waitForTimeout(400);
       await expect.soft(page.getByRole("alert"), name).toHaveCount(0);
       expect.soft(await axe(page), `${name}, ${theme}`).toEqual([]);
-      // Fonts and a browser's next version move a few pixels; another layout moves many.
+      // Fonts and new browser versions change a few pixels. Another layout changes many.
       await expect.soft(page).toHaveScreenshot(`${name}-${theme}.png`, {
         mask: [page.locator("[data-moves]")],
         maxDiffPixelRatio: 0.02,

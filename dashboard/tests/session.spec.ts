@@ -1,4 +1,4 @@
-// Sessions: how one begins, what it may do, and what ends it while the page is open.
+// Sessions: how they begin, what they may do, and how they end while the page is open.
 
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// The stories that the page was built for: who does what, who is stuck, what happened, can it be trusted.
+// Main uses of the page: finding the work of each agent, stuck tasks and past events, and checking if the log can be
+// trusted.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +7,7 @@ import { axe } from "./axe";
 import type { Page } from "@playwright/test";
 import { expect, go, open, test, type Root } from "./teamlog";
 
-/** A team with four agents, three of whom hold a task. */
+/** Creates a team with four agents. Three of them hold a task. */
 function crew(root: Root, lease = "600000"): void {
   root.run("init", "demo", "--members", "lead,ada,bob,cyd,dan");
   for (const [id, agent] of [["T-1", "ada"], ["T-2", "bob"], ["T-3", "cyd"]] as const) {
@@ -71,7 +72,7 @@ test("4: blocked is said", async ({ page, root }) => {
   await expect(card).toContainText("blocked");
 });
 
-/** All seqs of the list, read from its top to its end. */
+/** Returns all seqs of the list, from its top to its end. */
 async function listed(page: Page): Promise<number[]> {
   return page.evaluate(async () => {
     const list = document.querySelector<HTMLElement>(".live .virtual")!;
@@ -87,7 +88,7 @@ async function listed(page: Page): Promise<number[]> {
   });
 }
 
-/** From a seq down to another. */
+/** Returns the seqs from `from` down to `to`. */
 const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, n) => from - n);
 
 test("5: live tail", async ({ page, root }) => {
@@ -107,7 +108,7 @@ test("5: live tail", async ({ page, root }) => {
   await expect(top).toHaveAttribute("data-seq", String(first + 200));
   expect(await listed(page)).toEqual(down(first + 200, 1));
 
-  // The daemon dies, and comes back while the page waits: nothing twice, nothing missing.
+  // Kill the daemon and start it again while the page waits. No event may be missing or shown twice.
   await page.evaluate(() => document.querySelector(".live .virtual")!.scrollTo({ top: 0 }));
   root.kill("demo");
   root.feed(facts, "append", "demo", "--batch", "-");
@@ -133,7 +134,7 @@ test("6: filter by click", async ({ page, root }) => {
   await expect.poll(async () => (await actors()).length).toBeGreaterThan(1);
 });
 
-/** The history that `teamlog demo` makes: nine of its events belong to the trace tr-login. */
+/** Creates the history of `teamlog demo`. Nine of its events belong to the trace tr-login. */
 function login(root: Root): void {
   const story = join(root.dir, "story");
   root.run("demo", "--dir", story);

@@ -1,4 +1,4 @@
-// What the browser tests stand on: a data root of their own, the program itself, and a page that is signed in.
+// Fixtures of the browser tests: a separate data root, the teamlog program, and a signed-in page.
 
 import { expect, test as base, type Page } from "@playwright/test";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -6,45 +6,45 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** The program under test; `.ci/browser` names it. */
+/** Path of the program under test. `.ci/browser` sets it. */
 export const TEAMLOG = resolve(process.env.TEAMLOG ?? "../target/debug/teamlog");
 
-/** A fresh data root, and whatever daemon serves it. */
+/** A new data root and its daemon. */
 export class Root {
   readonly dir = mkdtempSync(join(tmpdir(), "teamlog-page-"));
 
-  /** Runs a command that must succeed, and gives what it printed. */
+  /** Runs a command that must succeed. Returns its output. */
   run(...args: string[]): string {
     return execFileSync(TEAMLOG, args, this.#options());
   }
 
-  /** The same with something on standard input. */
+  /** Runs a command with `input` on standard input. Returns its output. */
   feed(input: string, ...args: string[]): string {
     return execFileSync(TEAMLOG, args, { ...this.#options(), input, maxBuffer: 1 << 28 });
   }
 
-  /** The same as JSON. */
+  /** Runs a command and parses its output as JSON. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   json(...args: string[]): any {
     return JSON.parse(this.run("--json", ...args));
   }
 
-  /** Runs a command that may refuse, and gives its exit code. */
+  /** Runs a command that may fail. Returns its exit code. */
   try(args: string[], input = ""): number | null {
     return spawnSync(TEAMLOG, args, { ...this.#options(), input }).status;
   }
 
-  /** An address with a one-time code; the daemon is started where none runs. */
+  /** Returns an address with a one-time code. Starts the daemon if none runs. */
   address(...args: string[]): string {
     return this.json("dashboard", "--print", ...args).url;
   }
 
-  /** What a client of the team needs to know. */
+  /** Returns address and token of the team, and the process id of the daemon. */
   runtime(team: string): { url: string; token: string; pid: number } {
     return JSON.parse(readFileSync(join(this.dir, "teams", team, "runtime.json"), "utf8"));
   }
 
-  /** Ends the daemon as a crash would. */
+  /** Kills the daemon with SIGKILL. */
   kill(team: string): void {
     const { pid } = this.runtime(team);
     process.kill(pid, "SIGKILL");
@@ -62,7 +62,7 @@ export class Root {
   }
 }
 
-/** Whether the process still runs; one that ended and was not waited for does not. */
+/** Returns true if the process runs. A process that has ended but was not waited for counts as ended. */
 function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -71,7 +71,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Opens the page signed in, at a place such as `/board`. */
+/** Opens the page with a session at a route such as `/board`. */
 export async function open(page: Page, root: Root, place = "", ...args: string[]): Promise<void> {
   const address = root.address(...args);
   await page.goto(address);
@@ -79,14 +79,14 @@ export async function open(page: Page, root: Root, place = "", ...args: string[]
   if (place) await go(page, place);
 }
 
-/** Follows a place of the page, as a link would. */
+/** Changes the route of the page, like a link. */
 export async function go(page: Page, place: string): Promise<void> {
   await page.evaluate((to) => (location.hash = to), place.startsWith("#") ? place : `#${place}`);
 }
 
 interface Fixtures {
   root: Root;
-  /** Requests that left the origin, and errors that the page made: there must be none. */
+  /** Requests to other origins, and errors of the page. The list must stay empty. */
   faults: string[];
 }
 
@@ -102,12 +102,12 @@ export const test = base.extend<Fixtures>({
       const faults: string[] = [];
       page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
       page.on("console", (message) => {
-        // The browser itself logs each answer that is no success; the page says those in its own words.
+        // The browser logs every failed response. The page reports these errors itself.
         if (message.type() === "error" && !/Failed to load resource/.test(message.text())) {
           faults.push(`console: ${message.text()}`);
         }
       });
-      // Whatever a page asks is what the daemon understands.
+      // The daemon must understand every request of the page.
       page.on("response", (answer) => {
         if (answer.status() === 400) void answer.text().then((text) => faults.push(`${answer.url()}: ${text}`), () => {});
       });

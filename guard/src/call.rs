@@ -125,9 +125,8 @@ impl Call {
         })
     }
 
-    /// Returns the writes of the call. The call runs in its own directory, or else at `place`. `programs` are known in addition
-    /// to
-    /// the programs of the table.
+    /// Returns the writes of the call. The call runs in its own directory, or else at `place`. `programs` are known in
+    /// addition to the programs of the table.
     pub fn writes(&self, place: &Place, programs: &Programs) -> Writes {
         let place = match &self.cwd {
             Some(cwd) => place.within(cwd),

@@ -35,8 +35,8 @@ pub struct Call {
     pub query: Vec<(String, String)>,
     /// The authenticated caller.
     pub caller: Caller,
-    /// Team of the call: the team of the token, or the team that the request names if the caller may use all teams. Empty if the
-    /// call concerns no team.
+    /// Team of the call: the team of the token, or the team that the request names if the caller may use all teams.
+    /// Empty if the call concerns no team.
     pub team: String,
     /// Value of `Idempotency-Key`; `None` if it is absent or empty.
     pub key: Option<String>,

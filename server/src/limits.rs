@@ -20,9 +20,9 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Maximum number of open TCP connections. A further connection replaces an unauthenticated connection. If there is none, it
-    /// is refused with 503. The Unix socket has the same number of separate slots, so that TCP clients cannot block the command
-    /// line.
+    /// Maximum number of open TCP connections. A further connection replaces an unauthenticated connection. If there is
+    /// none, it is refused with 503. The Unix socket has the same number of separate slots, so that TCP clients cannot
+    /// block the command line.
     connections: usize = 512;
     /// Maximum number of refused connections that stay open briefly, so that the client can read the reason.
     turned_away: usize = 256;
@@ -98,9 +98,8 @@ const OWN_FILES: u64 = 40;
 const CONNECTIONS_MIN: u64 = 4;
 
 impl Limits {
-    /// Returns limits for a process that may open `files` files. Connections get only a part of the files, so that enough are
-    /// left
-    /// for answering calls.
+    /// Returns limits for a process that may open `files` files. Connections get only a part of the files, so that
+    /// enough are left for answering calls.
     #[must_use]
     pub fn within(self, files: u64) -> Limits {
         let left = files.saturating_sub(OWN_FILES);

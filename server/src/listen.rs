@@ -120,9 +120,8 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
             Ok(Some(io)) => io,
             Ok(None) => continue,
             Err(error) => {
-                // No pause is needed if a client left before it was accepted. If file descriptors are missing, wait, and close
-                // the
-                // unauthenticated connection that was idle for the longest time.
+                // No pause is needed if a client left before it was accepted. If file descriptors are missing, wait,
+                // and close the unauthenticated connection that was idle for the longest time.
                 if error.kind() != io::ErrorKind::ConnectionAborted {
                     slots.make_room();
                     tokio::time::sleep(REST).await;

@@ -64,9 +64,8 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         self.clear();
-        // Unlock explicitly. Closing may not unlock, because a child process that another thread starts shares the open file
-        // until its
-        // `exec`.
+        // Unlock explicitly. Closing may not unlock, because a child process that another thread starts shares the open
+        // file until its `exec`.
         let _ = self.file.unlock();
     }
 }

@@ -38,9 +38,8 @@ pub struct ServeOptions {
     pub answer: Answering,
     /// Handler of requests on upgraded connections.
     pub forward: Option<Arc<dyn Forward>>,
-    /// True if the daemon handles signals: `SIGTERM` and `SIGINT` stop it, and `SIGHUP` reloads its certificate, or stops a
-    /// daemon
-    /// without a certificate. False if the daemon is a part of another process.
+    /// True if the daemon handles signals: `SIGTERM` and `SIGINT` stop it, and `SIGHUP` reloads its certificate, or
+    /// stops a daemon without a certificate. False if the daemon is a part of another process.
     pub signals: bool,
     /// True if the kernel should confine the daemon's writes to the data root and the directory of its socket.
     pub confined: bool,

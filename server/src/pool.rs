@@ -30,8 +30,8 @@ impl Pool {
         }
     }
 
-    /// Runs a job on a blocking thread. Jobs start in the order of requests. A job is dropped if its requester leaves before the
-    /// job starts.
+    /// Runs a job on a blocking thread. Jobs start in the order of requests. A job is dropped if its requester leaves
+    /// before the job starts.
     pub async fn run<A: Send + 'static>(
         &self,
         work: impl FnOnce() -> A + Send + 'static,
@@ -74,9 +74,8 @@ impl Pool {
         }
     }
 
-    /// Runs a job that already has its slot on this thread, and moves other tasks of this thread to another thread. Returns
-    /// `None`
-    /// if too many jobs run.
+    /// Runs a job that already has its slot on this thread, and moves other tasks of this thread to another thread.
+    /// Returns `None` if too many jobs run.
     pub fn run_here<A>(&self, work: impl FnOnce() -> A) -> Option<A> {
         let _running = self.running.take()?;
         Some(block_in_place(work))

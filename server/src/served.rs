@@ -267,8 +267,8 @@ impl Served {
     pub(crate) fn now(&self) -> Timestamp {
         self.root.options().clock.now()
     }
-    /// Returns the cancellation token of a team, or `None` for an unknown team. It is canceled when the team's token is replaced
-    /// or when the team is no longer served.
+    /// Returns the cancellation token of a team, or `None` for an unknown team. It is canceled when the team's token is
+    /// replaced or when the team is no longer served.
     pub(crate) fn revoked(&self, team: &str) -> Option<CancellationToken> {
         let known = self.read();
         let entry = known.teams.get(team);
@@ -284,8 +284,8 @@ impl Served {
         let told = |(name, entry): (&String, &Entry)| (name.clone(), entry.condition());
         known.teams.iter().map(told).collect()
     }
-    /// Schedules a verification of a team's log soon, after an answer found damage. If the damage is known already, the schedule
-    /// does not change.
+    /// Schedules a verification of a team's log soon, after an answer found damage. If the damage is known already, the
+    /// schedule does not change.
     pub(crate) fn suspect(&self, name: &str) {
         self.change(name, |Entry { audit, .. }| {
             if audit.damage.is_none() {

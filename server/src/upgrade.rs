@@ -102,8 +102,8 @@ impl UpgradedConnection {
             Err(error) => Err(error.into()),
         }
     }
-    /// Exchanges the working slot for a waiting slot while the client waits for something outside of the daemon. Returns `false`
-    /// if too many clients wait already.
+    /// Exchanges the working slot for a waiting slot while the client waits for something outside of the daemon.
+    /// Returns `false` if too many clients wait already.
     pub fn waits(&mut self) -> bool {
         self.slot.wait()
     }

@@ -135,8 +135,8 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// Adds the wanted subcommands to a clap definition. Each subcommand gets a copy of every global flag, so adding all
-            /// subcommands would take most of a short process.
+            /// Adds the wanted subcommands to a clap definition. Each subcommand gets a copy of every global flag, so
+            /// adding all subcommands would take most of a short process.
             pub fn augment_only(teamlog: clap::Command, wanted: impl Fn(&str) -> bool) -> clap::Command {
                 let mut teamlog = teamlog;
                 $(if wanted($name) {

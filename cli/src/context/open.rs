@@ -119,7 +119,8 @@ impl Context {
         let Some(most) = self.max_stale.take() else {
             return Ok(());
         };
-        // A daemon on another machine reads the journal all the time. Ask for its position only if an option needs the position.
+        // A daemon on another machine reads the journal all the time. Ask for its position only if an option needs the
+        // position.
         match !self.is_remote && self.opened(name)?.is_newer_than(most) {
             true => Ok(()),
             false => self.execute(&CATCH_UP, name, None).map(drop),

@@ -123,8 +123,8 @@ impl Sandbox {
         Ok((fenced, told))
     }
 
-    /// Waits until the init stage ends, and forwards signals to it. After `lease_ended` returns true, tells the stage to end the
-    /// command. If the stage was killed, kills all processes of the command.
+    /// Waits until the init stage ends, and forwards signals to it. After `lease_ended` returns true, tells the stage
+    /// to end the command. If the stage was killed, kills all processes of the command.
     pub fn keep(mut self, mut lease_ended: impl FnMut() -> bool) -> io::Result<u8> {
         while self.code.is_none() && !lease_ended() {
             self.wait(LOOK)?;

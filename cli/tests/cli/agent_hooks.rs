@@ -318,8 +318,8 @@ fn a_daemon_that_accepts_and_never_answers_is_asked_once_by_a_prompt() {
         }
     });
     all_answer(&cli, &repo);
-    // Three prompts and the registration of a subagent ask the daemon. A refused write also asks the daemon if it can connect in
-    // time.
+    // Three prompts and the registration of a subagent ask the daemon. A refused write also asks the daemon if it can
+    // connect in time.
     let asked = asked.load(Ordering::SeqCst);
     assert!((4..=5).contains(&asked), "{asked}");
     fs::remove_file(&socket).unwrap();

@@ -1,5 +1,5 @@
-//! `setup` and `hooks`: configuring a coding agent, and the hooks that this installs. Each test reads the hook's command from the
-//! settings and runs it like the agent does: in a shell, with an event on standard input.
+//! `setup` and `hooks`: configuring a coding agent, and the hooks that this installs. Each test reads the hook's
+//! command from the settings and runs it like the agent does: in a shell, with an event on standard input.
 
 use crate::daemon::Daemon;
 use crate::prelude::*;

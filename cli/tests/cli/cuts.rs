@@ -170,9 +170,8 @@ fn told(proxy: &Proxy, call: impl Fn(&str) -> CallReport) -> BTreeMap<String, Ca
             let name = format!("cuts_{letter}_{place:05}");
             proxy.cut([(by, place)]);
             let answer = call(&name);
-            // After a cut within the head, nothing was carried out and the call is repeated. After a cut at the end, the whole
-            // answer
-            // arrived. In both cases the call succeeds.
+            // After a cut within the head, nothing was carried out and the call is repeated. After a cut at the end,
+            // the whole answer arrived. In both cases the call succeeds.
             if place < head(&said) || place == behind {
                 assert_eq!(answer, CallReport::Done, "{name}");
             }

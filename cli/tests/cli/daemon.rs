@@ -57,9 +57,8 @@ impl Daemon {
         ask(url, token, method, target, body)
     }
 
-    /// Suspends the daemon with SIGSTOP, and waits until all of its threads are stopped, because a running thread could still
-    /// take a
-    /// request.
+    /// Suspends the daemon with SIGSTOP, and waits until all of its threads are stopped, because a running thread could
+    /// still take a request.
     pub fn suspend(&self) {
         self.signal(Signal::STOP);
         let tasks = format!("/proc/{}/task", self.pid());

@@ -1,9 +1,9 @@
-//! Reads never need to write. Every command, operation, tool and endpoint that only reads answers on a full disk, on a read-only
-//! disk, and if no file may grow, even with a torn tail in the log. The list of readers comes from the program's own tables, so a
-//! new reader is tested automatically.
+//! Reads never need to write. Every command, operation, tool and endpoint that only reads answers on a full disk, on a
+//! read-only disk, and if no file may grow, even with a torn tail in the log. The list of readers comes from the
+//! program's own tables, so a new reader is tested automatically.
 //!
-//! Disks of a fixed size are mounted in a separate mount namespace. If this is not permitted, these tests print a note and pass,
-//! and only the tests with a file size limit run.
+//! Disks of a fixed size are mounted in a separate mount namespace. If this is not permitted, these tests print a note
+//! and pass, and only the tests with a file size limit run.
 
 mod served;
 

@@ -1,5 +1,6 @@
-//! Every hint is safe for the agent that gets it. An agent that holds nothing and is neither the operator nor the leader follows
-//! each hint. A hint leads neither to a usage error nor to the original error, and never acts as another agent.
+//! Every hint is safe for the agent that gets it. An agent that holds nothing and is neither the operator nor the
+//! leader follows each hint. A hint leads neither to a usage error nor to the original error, and never acts as another
+//! agent.
 
 use crate::daemon::Daemon;
 use crate::next_steps::{commands, run_as};

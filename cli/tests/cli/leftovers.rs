@@ -168,9 +168,8 @@ fn a_place_where_two_handles_get_one_lock_is_refused_and_nothing_is_left() {
     let cli = world();
     for (allowed, code) in [("", 78), (" --allow-network-fs", 0)] {
         let line = format!("init new --members a{allowed}");
-        // The first `flock` call takes the lock. The second call tries the lock through another handle and must fail, but strace
-        // makes
-        // it succeed.
+        // The first `flock` call takes the lock. The second call tries the lock through another handle and must fail,
+        // but strace makes it succeed.
         let Some(mut command) = traced(&cli, "inject=flock:retval=0:when=2", &line) else {
             return;
         };

@@ -26,9 +26,8 @@ fn the_schemas_in_docs_are_those_that_are_printed() {
     document("reference/schemas.json", &format!("{text}\n"));
 }
 
-/// Merges the schemas of all commands. Each type occurs once in `$defs`. If two commands have different types of one name, each
-/// is
-/// called `command.Type`.
+/// Merges the schemas of all commands. Each type occurs once in `$defs`. If two commands have different types of one
+/// name, each is called `command.Type`.
 fn merged(commands: &BTreeMap<String, Value>) -> Value {
     let mut shapes: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for schema in commands.values() {

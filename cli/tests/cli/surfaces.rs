@@ -1,5 +1,6 @@
-//! Runs random operations on every surface in one process: as typed calls, in the envelope of `api`, over HTTP and as MCP tools.
-//! Each surface has a separate team with equal times and ids, so that answers, refusals and logs can be compared byte by byte.
+//! Runs random operations on every surface in one process: as typed calls, in the envelope of `api`, over HTTP and as
+//! MCP tools. Each surface has a separate team with equal times and ids, so that answers, refusals and logs can be
+//! compared byte by byte.
 //!
 //! `TEAMLOG_SURFACE_ROUNDS` sets the number of rounds, `TEAMLOG_SURFACE_SEED` the first seed.
 
@@ -79,9 +80,8 @@ impl Round {
         }
     }
 
-    /// Runs the scenario, in which every operation succeeds, and random operations. In odd rounds the random operations follow
-    /// the
-    /// scenario, in even rounds they are between its steps. Ends the team last.
+    /// Runs the scenario, in which every operation succeeds, and random operations. In odd rounds the random operations
+    /// follow the scenario, in even rounds they are between its steps. Ends the team last.
     fn run(&mut self, seed: u64) {
         self.dead_letter();
         let ends = |operation: &Operation| operation.name.ends_with("cleanup");

@@ -1,6 +1,6 @@
-//! Counts the system calls of a command under strace. Besides views and derived files, a command makes one write of data, one
-//! sync and one write of the head. It opens only certain derived files, and its total number of calls has a budget. If strace is
-//! missing or not permitted, the tests print a note and pass.
+//! Counts the system calls of a command under strace. Besides views and derived files, a command makes one write of
+//! data, one sync and one write of the head. It opens only certain derived files, and its total number of calls has a
+//! budget. If strace is missing or not permitted, the tests print a note and pass.
 
 use crate::prelude::*;
 use tempfile::TempDir;
@@ -233,8 +233,8 @@ fn a_command_stays_within_its_budget() {
     assert!(over.is_empty(), "over budget:\n{}", over.join("\n"));
 }
 
-/// Returns the counts of each command. Returns `None` if strace is missing or not permitted, or if the program is not the tested
-/// one.
+/// Returns the counts of each command. Returns `None` if strace is missing or not permitted, or if the program is not
+/// the tested one.
 fn counts_behind_a_past(format: &str) -> Option<[(&'static str, Counts); 9]> {
     loop {
         let root = team(format);

@@ -1,5 +1,5 @@
-//! If the system starts no more threads (`ulimit -u`), every command does its work on one thread or ends with an ordinary error.
-//! `strace` makes new threads fail; if tracing is not permitted, the tests print a note and pass.
+//! If the system starts no more threads (`ulimit -u`), every command does its work on one thread or ends with an
+//! ordinary error. `strace` makes new threads fail; if tracing is not permitted, the tests print a note and pass.
 
 use crate::prelude::*;
 

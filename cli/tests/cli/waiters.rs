@@ -1,5 +1,5 @@
-//! Commands that wait for something outside of the daemon. They occupy no worker thread, end with their callers, and do not delay
-//! a stop.
+//! Commands that wait for something outside of the daemon. They occupy no worker thread, end with their callers, and do
+//! not delay a stop.
 
 use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran, parse, parse_lines};

@@ -1,8 +1,8 @@
-// Calls of the daemon. The session goes in the Authorization header only, never into an address.
+// Calls of the daemon. The session token is sent only in the Authorization header, never in a URL.
 
 export type Params = Record<string, string | number | boolean | null | undefined>;
 
-/** A refusal, or that no answer came (`code` is then `unreachable`). */
+/** Error of a call: a refusal of the daemon, or `unreachable` if there was no answer. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -21,24 +21,24 @@ export class ApiError extends Error {
 
 export interface Answer<T> {
   data: T;
-  /** The seq that the answer is as of, where `at` was asked for. */
+  /** The seq of the state in the answer, if the call named a past point with `at`. */
   at: number | null;
 }
 
 export interface Credentials {
-  /** The session, or null where there is none. */
+  /** Returns the session token, or null without a session. */
   token(): string | null;
-  /** The team to name in `teamId`, for a session of the whole root. */
+  /** Returns the team for the parameter `teamId`. Needed with a session for all teams. */
   teamId(): string | null;
-  /** The daemon does not take the session any more. */
+  /** Called when the daemon no longer accepts the session. */
   refused(): void;
-  /** An answer came, or none did. */
+  /** Called after each call. `yes` is false if there was no answer. */
   reached(yes: boolean): void;
 }
 
 let credentials: Credentials = { token: () => null, teamId: () => null, refused: () => {}, reached: () => {} };
 
-/** Says where calls get their session from. */
+/** Sets the functions from which calls get their session. */
 export const useCredentials = (given: Credentials): void => {
   credentials = given;
 };
@@ -63,12 +63,12 @@ const failure = async (response: Response): Promise<ApiError> => {
     message = body.error?.message ?? message;
     details = body.error?.details ?? {};
   } catch {
-    // Not the daemon's form of an error: its status says enough.
+    // The body is not an error of the daemon. The HTTP status is enough.
   }
   return new ApiError(response.status, code, message, details);
 };
 
-/** Sends a request and gives the response, or throws an `ApiError`. */
+/** Sends a request. Returns the response, or throws an `ApiError`. */
 export const send = async (path: string, params: Params, init: RequestInit): Promise<Response> => {
   const headers = new Headers(init.headers);
   const token = credentials.token();
@@ -90,7 +90,7 @@ export const send = async (path: string, params: Params, init: RequestInit): Pro
   }
   credentials.reached(true);
   if (response.ok) return response;
-  // A session that was replaced meanwhile is no reason to sign the new one out.
+  // Sign out only if the refused token is still the current one.
   if (response.status === 401 && token !== null && token === credentials.token()) credentials.refused();
   throw await failure(response);
 };
@@ -101,7 +101,7 @@ export const get = async <T>(path: string, params: Params = {}, signal?: AbortSi
   return { data: (await response.json()) as T, at: at === null ? null : Number(at) };
 };
 
-/** Records something, once: a repetition after a lost answer is the same call. */
+/** Records something. The call has an idempotency key, so repeating it after a lost answer records nothing new. */
 export const post = async <T>(path: string, body: object = {}, params: Params = {}): Promise<T> => {
   const once: RequestInit = {
     method: "POST",
@@ -116,7 +116,7 @@ export const post = async <T>(path: string, body: object = {}, params: Params = 
     response = await send(path, params, once);
   }
   const answer = (await response.json()) as T & { ok?: boolean; error?: { code: string; message: string; details?: Record<string, unknown> } };
-  // An operation's envelope says by `ok` whether it was carried out.
+  // In the envelope of an operation, `ok` says if the operation was carried out.
   if (answer.ok === false && answer.error !== undefined) throw new ApiError(response.status, answer.error.code, answer.error.message, answer.error.details);
   return answer;
 };

@@ -1,15 +1,15 @@
-// The format of server-sent events, read from pieces of text as they arrive. A browser's own EventSource cannot send the
-// header with the token, so the page reads the stream by itself.
+// Parser for server-sent events, fed with pieces of text. The page does not use the browser's EventSource, because
+// EventSource cannot send the header with the session token.
 
 export interface ServerEvent {
-  /** The name after `event:`, else `message`. */
+  /** The name in the field `event`, or `message` without this field. */
   name: string;
-  /** The last id seen, which is the seq. */
+  /** The last id in the stream, which is a seq. */
   id: string;
   data: string;
 }
 
-/** Reads a stream piece by piece; each call gives the events that are complete by then. */
+/** Parses a stream piece by piece. Each call returns the events that are complete. */
 export class StreamParser {
   #rest = "";
   #name = "";
@@ -27,7 +27,7 @@ export class StreamParser {
     let start = 0;
     for (;;) {
       const end = nextLineEnd(text, start);
-      // A carriage return at the very end may be half of a line end, so it waits for the next piece.
+      // A carriage return at the end may be the first half of a line end, so wait for the next piece.
       if (end < 0 || (text[end] === "\r" && end === text.length - 1)) break;
       this.#line(text.slice(start, end), events);
       start = text[end] === "\r" && text[end + 1] === "\n" ? end + 2 : end + 1;

@@ -1,4 +1,4 @@
-// What the daemon answers, as far as the page reads it. Names are those of the answers.
+// Types of the daemon's answers, with the fields that the page uses. The names are the names in the JSON.
 
 export interface Lease {
   holder: string;
@@ -32,16 +32,16 @@ export interface Task {
   reportedStatus?: string;
   reportedOwner?: string;
   reportedBlocked?: boolean;
-  /** Whatever its reporter said. */
+  /** Progress in the form that the reporting agent chose. */
   reportedProgress?: unknown;
-  /** Whatever its reporter said. */
+  /** Expected time of completion in the form that the reporting agent chose. */
   reportedEta?: unknown;
   reportedNote?: string;
   reportedBy?: string;
   reportedAt?: string;
 }
 
-/** What a reviewer last decided on a task. */
+/** The last decision of a reviewer on a task. */
 export interface Approval {
   status: "pending" | "approved" | "rejected";
   required: boolean;
@@ -56,7 +56,7 @@ export interface TaskPage {
   next_cursor?: string | null;
 }
 
-/** An event in its public form, as the log holds it. */
+/** An event of the log in its public form. */
 export interface LogEvent {
   seq: number;
   id: string;
@@ -92,7 +92,7 @@ export interface WhoTask {
   updated_at: string;
   epoch?: number;
   leased_until?: string;
-  /** Zero where the lease ran out. */
+  /** Remaining milliseconds of the lease. Zero if the lease has expired. */
   lease_left_ms?: number;
   reported?: string;
   waits_for?: { task_id: string; status: string; owner?: string }[];
@@ -101,7 +101,7 @@ export interface WhoTask {
 
 export interface WhoAgent {
   agent: string;
-  /** What it said that it does. */
+  /** The agent's own description of its current work. */
   state: string | null;
   unread: number;
   last_event: { seq: number; kind: string; at: string } | null;
@@ -207,7 +207,7 @@ export interface Verification {
   started_at?: string;
   finished_at?: string;
   ok?: boolean;
-  /** Why it could not be carried out. */
+  /** Reason why the work could not be carried out. */
   failure?: string;
   events?: number;
   problems: { kind: string; severity: string; file: string; offset: number; seq: number | null; message: string }[];
@@ -226,7 +226,7 @@ export interface Session {
 export interface SessionState {
   team: string | null;
   scope: Scope;
-  /** Null for a token, which has no end of its own. */
+  /** Time at which the session expires. Null for a token, which does not expire. */
   expires_at: string | null;
   version: string;
   data_root_name: string;
@@ -236,7 +236,7 @@ export interface SessionState {
 
 export type Health = "healthy" | "warn" | "unhealthy";
 
-/** What `doctor` found when it last looked. */
+/** The findings of the last `doctor` check. */
 export interface Examination {
   state: "never" | "running" | "done";
   failure?: string;

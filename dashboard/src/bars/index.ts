@@ -1,4 +1,4 @@
-// What stands above every panel of a team, such as the time slider. Each is one file here that exports `bar`.
+// Bars above the panels of a team, such as the time slider. Each file in this directory exports a `bar`.
 
 import type { ComponentType } from "preact";
 

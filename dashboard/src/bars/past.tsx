@@ -1,5 +1,6 @@
-// The time slider: every panel as of any event. It is a range over seqs, since each seq is a state of the team; times
-// stand below it. Dragging moves the handle at once and asks the daemon only when it rests.
+// The time slider, which shows every panel at a past event. It is a range over seqs, because each seq is a state of
+// the team. Times are shown below. While the user drags the handle, it moves at once; the daemon is asked when it
+// rests.
 
 import "./past/past.css";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -20,7 +21,7 @@ const Past = (): JSX.Element | null => {
   const point = at.value;
   const [dragged, setDragged] = useState<number | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  // A point given as a time stands where its last event does, which the daemon says with any answer as of then.
+  // If the past point is a time, the daemon's answer says which event was the last at this time.
   const placed = useQuery<EventPage>(point !== null && seqOf(point) === null ? "/v1/events" : null, {
     limit: 1,
     order: "newest",
@@ -38,7 +39,7 @@ const Past = (): JSX.Element | null => {
   const settle = (to: number | "now"): void => {
     setDragged(to === "now" ? last : to);
     clearTimeout(timer.current);
-    // One stop for Back in all, however often the handle moves: the way into the past.
+    // All moves of the handle are one step for the Back button: the step into the past.
     timer.current = setTimeout(() => setAt(to === "now" || to >= last ? null : to, at.peek() !== null), REST);
   };
 
@@ -77,7 +78,7 @@ const Past = (): JSX.Element | null => {
   );
 };
 
-/** Times of some events along the slider. They are read once and again only when the log has grown by a tenth. */
+/** Times of some events below the slider. They are read again when the log has grown by a tenth. */
 const Ticks = ({ last }: { last: number }): JSX.Element => {
   const [ticks, setTicks] = useState<{ seq: number; time: string }[]>([]);
   const name = team.value;
@@ -93,7 +94,7 @@ const Ticks = ({ last }: { last: number }): JSX.Element => {
     )
       .then((found) => setTicks(found.flat()))
       .catch(() => {
-        // Without them the slider has seqs only.
+        // Without times the slider shows only seqs.
       });
     return () => stop.abort();
   }, [name, size]);

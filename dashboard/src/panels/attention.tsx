@@ -1,4 +1,4 @@
-// What needs somebody, each with the command that mends it.
+// Items that need attention. Each item has a command that solves it.
 
 import { useState } from "preact/hooks";
 import type { JSX } from "preact";
@@ -40,7 +40,7 @@ const WORDS: Record<AttentionKind, string> = {
 export const keyOf = (item: AttentionItem): string =>
   [item.kind, item.task_id, item.message_id, item.agent, item.path, item.seq].map((part) => part ?? "").join("|");
 
-/** `3 for 2`: what waits, and what for. */
+/** Formats a task that waits in vain, and the tasks on which it waits: `3 waits for 2`. */
 const vain = (item: AttentionItem): string => `${item.task_id ?? ""} waits for ${(item.waits_for ?? []).map((one) => one.task_id).join(", ")}`;
 
 interface ItemProps {

@@ -1,4 +1,4 @@
-// The tasks by status, in lanes by agent where that is wanted.
+// The tasks by status, optionally in one lane per agent.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { HTMLAttributes, JSX } from "preact";
@@ -18,9 +18,9 @@ import { spotlight } from "./board/spotlight.ts";
 import type { PanelEntry } from "./index.ts";
 import "../style/board.css";
 
-/** So many cards a cell of a lane shows; the rest is one click away. */
+/** Number of cards that a cell of a lane shows. A click shows the other cards. */
 const CELL = 5;
-/** Of what is over, fewer: the newest tell enough. */
+/** Number of cards that a cell of finished tasks shows. The newest are enough. */
 const CELL_OVER = 3;
 
 interface Shared {

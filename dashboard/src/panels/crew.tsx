@@ -1,4 +1,4 @@
-// Who does what: one row an agent.
+// The agents and their work, in one row per agent.
 
 import { useEffect } from "preact/hooks";
 import type { JSX } from "preact";
@@ -14,14 +14,14 @@ import { Countdown, countdownOf, spanOf, Time } from "../ui/time.tsx";
 import type { PanelEntry } from "./index.ts";
 import "../style/crew.css";
 
-/** So long after its last event an agent without a lease counts as quiet. */
+/** Time after its last event after which an agent without a lease counts as quiet. */
 const QUIET_MS = 5 * 60_000;
 
 interface Row extends WhoAgent {
   tokens: number | null;
   concerns: number;
   lapsed: boolean;
-  /** The moment that leases are held against where the past is shown. */
+  /** If the past is shown, the time with which the ends of leases are compared. */
   frozen: string | null;
 }
 
@@ -36,7 +36,7 @@ const lapsed = (row: Row, time: number): boolean =>
   row.lapsed || row.working_on.some((task) => task.leased_until !== undefined && Date.parse(task.leased_until) <= time);
 
 const Life = ({ row }: { row: Row }): JSX.Element => {
-  // By the second only where a lease may end, else a row of a large crew would be drawn each second for nothing.
+  // Update a row each second only if a lease may end. Otherwise every row of a large team would be drawn each second.
   const leased = row.working_on.some((task) => task.leased_until !== undefined);
   const time = row.frozen !== null ? Date.parse(row.frozen) : leased ? now.value : slowNow.value;
   if (lapsed(row, time)) return <Badge tone="error">lease ran out</Badge>;

@@ -1,4 +1,4 @@
-// An agent's mailbox, and the deliveries that are under way in the team.
+// The mailbox of an agent, and the open deliveries of the team.
 
 import { useState } from "preact/hooks";
 import type { PanelEntry } from "./index.ts";
@@ -54,7 +54,7 @@ interface Deliveries {
   next_cursor: string | null;
 }
 
-// What puts something into a mailbox, or takes it off the list of what is open.
+// Prefixes of event kinds that change a mailbox or the list of open deliveries.
 const MAIL = ["message_", "delivery_", "ack_"];
 
 function Inbox() {
@@ -110,7 +110,7 @@ function Inbox() {
 function Mailbox({ agent, unread }: { agent: string; unread: boolean }) {
   const [limit, setLimit] = useState(50);
   const all = useRead<MailPage>("/v1/mailbox", { agentId: agent, limit, unread: unread ? "true" : null }, { on: MAIL });
-  // The mailbox does not mark what was acknowledged; what is asked for unread only says so.
+  // The mailbox does not mark acknowledged messages, so read the unread messages separately.
   const open = useRead<MailPage>("/v1/mailbox", { agentId: agent, limit: 1000, unread: "true" }, { on: MAIL });
   const error = all.error ?? open.error;
   if (error && !all.data) return <Failed error={error} again={all.reload} />;

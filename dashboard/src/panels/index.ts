@@ -1,18 +1,18 @@
-// All panels. Each is one file here that exports `panel`; adding the file is enough.
+// All panels. Each file in this directory that exports `panel` is added automatically.
 
 import type { ComponentType } from "preact";
 
 export interface PanelEntry {
-  /** Its name in the address: a noun. */
+  /** Name of the panel in the address, a noun. */
   id: string;
   title: string;
-  /** Where it stands in the navigation; left out of it without. */
+  /** Position in the navigation. Without it, the navigation does not show the panel. */
   order?: number;
-  /** Pressed after `g`, leads here. */
+  /** Key that opens the panel when it is pressed after `g`. */
   key?: string;
-  /** Keys that count while it is shown, for the list of keys. */
+  /** Keys of the panel and their descriptions, for the list of keys. */
   keys?: readonly (readonly [string, string])[];
-  /** Shows all teams rather than one. */
+  /** True if the panel shows all teams instead of one team. */
   root?: boolean;
   component: ComponentType;
 }

@@ -1,4 +1,5 @@
-// Whether the log can be trusted: its head, the last verification and doctor, receipts, segments, disk and backups.
+// Evidence that the log can be trusted: its head, the last verification and doctor check, receipts, segments, disk
+// usage and backups.
 
 import type { PanelEntry } from "./index.ts";
 import { Checks } from "./integrity/checks.tsx";

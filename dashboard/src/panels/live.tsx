@@ -1,4 +1,4 @@
-// What happens, as it happens: the log's newest events first.
+// The newest events of the log as they are recorded.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
@@ -112,10 +112,11 @@ const Live = (): JSX.Element => {
   const [scrolled, setScrolled] = useState(false);
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set(around === null ? [] : [around]));
   const frame = useRef<HTMLDivElement>(null);
-  // Where the page is narrow a line wraps, so its height has to be measured.
+  // On a narrow page lines wrap, so the height of a row must be measured.
   const narrow = matchMedia("(max-width: 900px)").matches;
   const fixed = at.value !== null || around !== null;
-  // A list of the first failure is read again after the next sign-in; one that is there goes on behind its last seq.
+  // If the first page failed, read it again after the next sign-in. A list that was read continues after its last
+  // seq.
   const [again, setAgain] = useState(0);
   const tail = useTail({ team: team.value, filter, at: at.value, around, paused: paused || scrolled, again });
   useEffect(() => {
@@ -136,7 +137,7 @@ const Live = (): JSX.Element => {
     box.addEventListener("scroll", listen, { passive: true });
     return () => box.removeEventListener("scroll", listen);
   }, [tail.events.length === 0]);
-  // Who scrolled back to the top sees what came meanwhile.
+  // When the user scrolls back to the top, show the events that arrived in the meantime.
   useEffect(() => {
     if (!paused && !scrolled && tail.fresh.length > 0) tail.showFresh();
   }, [paused, scrolled, tail.fresh.length]);

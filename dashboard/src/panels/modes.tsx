@@ -1,5 +1,5 @@
-// The state machines of a team: the bootstrap contract and the life of each mode, drawn, with where they are, and why a
-// step would be refused.
+// The state machines of a team as drawings: the bootstrap contract and the life of each mode. Shows the current
+// state, and explains why a step would be refused.
 
 import { useMemo } from "preact/hooks";
 import type { PanelEntry } from "./index.ts";
@@ -24,7 +24,7 @@ interface ModeList {
   next_cursor: string | null;
 }
 
-/** Sessions beside those in which a mode is active. */
+/** Maximum number of sessions that are read in addition to sessions with an active mode. */
 const SESSIONS = 200;
 
 function Modes() {
@@ -80,9 +80,9 @@ function Modes() {
 interface OneModeProps {
   machine: Machine;
   states: ModeShown[];
-  /** The active states of all modes, at the root and in every session. */
+  /** The active mode states at the root and in all sessions. */
   active: ModeShown[];
-  /** Whether there are sessions that were not read. */
+  /** True if some sessions were not read. */
   more: boolean;
 }
 
@@ -184,7 +184,7 @@ function why(state: ModeShown): string {
   return "";
 }
 
-// The state's own words come first: a machine has its names from the tables of the rules.
+// Prefer the state's own phase. The machine has names from the tables of the rules.
 function placeOf(state: ModeShown, machine: Machine): string {
   const names = new Set(machine.states.map((each) => each.name));
   const phase = state.current_phase ?? "";

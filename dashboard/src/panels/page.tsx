@@ -1,4 +1,4 @@
-// What these panels use of the page around them, in the few forms in which they use it.
+// Parts of the page that these panels use.
 
 import "./style/parts.css";
 import "./style/trace.css";
@@ -19,25 +19,25 @@ type Place = Record<string, string | number | null | undefined>;
 
 export const useTeam = (): string => team.value;
 export const useAt = (): string | null => at.value;
-/** What the address names behind the panel: a trace, a task, a thread. */
+/** Returns the part of the address after the panel: a trace, a task or a thread. */
 export const subject = (): string | null => route.value.rest[0] ?? null;
 export const param = (name: string): string | null => route.value.query[name] ?? null;
 
-// `id` is what stands behind the panel's name in the address; all else is in its query.
+// `id` is the part of the address after the name of the panel. All other values are in the query.
 const change = (panel: string | null, { id, ...query }: Place): RouteChange => ({
   ...(panel === null ? {} : { panel }),
   ...(id === undefined ? {} : { rest: id === null ? [] : [String(id)] }),
   query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, value ?? undefined])),
 });
 
-/** Changes what the address says of this panel. */
+/** Changes the part of the address that belongs to this panel. */
 export const go = (params: Place, options: { replace?: boolean } = {}): void =>
   goTo(change(null, params), options.replace ?? false);
 
 export const link = (panel: string, params: Place): string => hrefOf(change(panel, params));
 
 interface LinkProps {
-  /** Where it leads; `null` stays in this panel. */
+  /** Panel that the link opens. `null` means this panel. */
   panel: string | null;
   params: Place;
   class?: string;
@@ -61,11 +61,11 @@ export const useRead = <T,>(path: string | null, params: Params = {}, options: Q
 interface ShownProps {
   text: string;
   lines?: boolean;
-  /** More of a long text can be asked for. */
+  /** True if the user can expand a long text. */
   whole?: boolean;
 }
 
-/** Text that an agent wrote. */
+/** Shows text that an agent wrote. */
 export const Shown = ({ text, lines = false, whole = false }: ShownProps): JSX.Element => (
   <Text value={text} max={lines ? 2000 : 240} lines={lines} fixed={!whole} />
 );
@@ -78,7 +78,7 @@ interface EmptyProps {
   children: ComponentChildren;
 }
 
-/** Why there is nothing, and which command fills it. */
+/** Explains why there is nothing to show, and names a command that changes this. */
 export const Empty = ({ title, command, children }: EmptyProps): JSX.Element => (
   <Nothing title={title} why={children} command={command} />
 );

@@ -1,5 +1,5 @@
-// One task: what it is now, what happened to it and who did it, the tasks around it, and what changed between any two
-// points of its history.
+// A task: its current state, its history with actors, the tasks around it, and the changes between two points of its
+// history.
 
 import { useState } from "preact/hooks";
 import type { Approval, Task } from "../api/types.ts";
@@ -204,7 +204,7 @@ function AgentLink({ name }: { name: string }) {
   );
 }
 
-// A task also changes by what happens to those that it waits for, which such an event names as a task of its own.
+// Events about tasks on which this task waits also change it. Such an event names the other task.
 function touches(id: string): (event: { kind: string; task_id?: string }) => boolean {
   return (event) => event.task_id === id || event.kind === "task_unblocked";
 }

@@ -1,4 +1,4 @@
-// All teams of the data root, those with damage first.
+// All teams of the data root. Damaged teams come first.
 
 import type { JSX } from "preact";
 import type { RootTeam, RootTeams } from "../api/types.ts";

@@ -1,4 +1,5 @@
-// Threads: the list, newest first, or those that hold a text; beside it what was said in the one that is chosen.
+// The list of threads, newest first, or the threads that contain a text. The posts of the selected thread are beside
+// the list.
 
 import { useState } from "preact/hooks";
 import type { PanelEntry } from "./index.ts";
@@ -30,7 +31,7 @@ interface ThreadRow {
   last_text?: string | null;
 }
 
-// What the search answers has the names of the thread protocol.
+// An item of the search answer, which uses the field names of the thread protocol.
 interface ThreadFound {
   id: string;
   title: string;

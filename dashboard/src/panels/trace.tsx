@@ -1,5 +1,5 @@
-// The trace panel: the list of traces, or the waterfall of one. What is chosen stands in the address: the trace, the
-// view, the event and what is searched.
+// The trace panel: the list of traces, or the waterfall of one trace. The address contains the selection: the trace,
+// the view, the event and the search text.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useKeys } from "../shell/keys.ts";
@@ -50,7 +50,7 @@ function Whole({ story, command, loading, older }: Props) {
   const chosen = Number(param("event")) || null;
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [stretch, setStretch] = useState<Stretch | null>(null);
-  // By key, since rows of older pages come in above.
+  // The active row is stored by key, because rows of older pages are inserted above it.
   const [activeKey, setActiveKey] = useState("");
   const [focus, setFocus] = useState(0);
   const search = useRef<HTMLInputElement>(null);
@@ -76,7 +76,7 @@ function Whole({ story, command, loading, older }: Props) {
       setFocus((count) => count + 1);
       return;
     }
-    // It lies below a collapsed row: those above it are opened, and it is looked for again.
+    // The row is inside a collapsed row. Expand the rows above it, and search again.
     if (view !== "full" || toggled.size === 0) return;
     const open = new Set(toggled);
     let above = story.steps[story.bySeq.get(seq) ?? -1]?.parent ?? null;
@@ -87,7 +87,7 @@ function Whole({ story, command, loading, older }: Props) {
     }
     setToggled(open);
   };
-  // A link to an event is followed when its page of the trace is there.
+  // A link to an event scrolls to the event after its page of the trace was read.
   const revealed = useRef<number | null>(null);
   useEffect(() => {
     if (chosen === null) revealed.current = null;
@@ -106,7 +106,8 @@ function Whole({ story, command, loading, older }: Props) {
     go({ event: row.seq }, { replace: chosen !== null });
   };
   const onActive = (index: number, picked: boolean): void => {
-    // With the fields open they follow the row; else moving around is no state that the address would hold.
+    // If the fields of an event are shown, they follow the active row. Otherwise moving around does not change the
+    // address.
     if (picked || chosen !== null) return choose(index);
     setActive(index);
     setFocus((count) => count + 1);
@@ -125,7 +126,7 @@ function Whole({ story, command, loading, older }: Props) {
     const next = around(places, active, back);
     if (next !== null) choose(next);
   };
-  // Problems below collapsed rows count: they are what one looks for, and their rows open.
+  // Include problems inside collapsed rows, and expand these rows.
   const problem = (back: boolean): void => {
     if (view !== "full")
       return jump(
@@ -311,7 +312,7 @@ function Finder({ text, found, here, input, onJump }: FinderProps) {
   );
 }
 
-// One event alone, or all at one time, would have no width to be placed in.
+// A trace whose events have one time would have no width, so widen it.
 function padded(story: Story): Stretch {
   return { from: story.first, to: Math.max(story.last, story.first + 1) };
 }

@@ -1,4 +1,4 @@
-// Tokens: by agent or task over time, how many each used, and how near the budget is.
+// Usage of tokens: by agent or task over time, the sum of each, and the rest of the budget.
 
 import type { PanelEntry } from "./index.ts";
 import { Chart, COLOURS } from "./usage/chart.tsx";
@@ -39,7 +39,7 @@ const SPANS: readonly { name: string; days: number }[] = [
   { name: "month", days: 30 },
 ];
 
-// Whole hours, so that the address that is asked for does not change with each second.
+// Round to whole hours, so that the requested address does not change every second.
 function since(days: number): string | null {
   return days === 1 ? null : new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - days * DAY).toISOString();
 }

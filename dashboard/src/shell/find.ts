@@ -1,4 +1,4 @@
-// Which of many named things fit a few letters, the best first.
+// Finds things by a few letters of their names. The best match comes first.
 
 export interface Found {
   noun: string;
@@ -6,7 +6,10 @@ export interface Found {
   title: string;
 }
 
-/** Each word has to occur; an id that is, or begins with, what was typed comes before a word within a title. */
+/**
+ * Returns the rank of an entry, or a negative number without a match. Every word must occur in the entry. An id that
+ * begins with the typed text ranks before a word inside a title.
+ */
 const rank = (entry: Found, words: readonly string[]): number => {
   const id = entry.id.toLowerCase();
   const title = entry.title.toLowerCase();

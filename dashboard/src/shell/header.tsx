@@ -1,4 +1,4 @@
-// The bar at the top: which team, what this session may do, whether the stream lives, whether the log is sound.
+// The bar at the top: the team, the rights of the session, the state of the stream, and the health of the log.
 
 import type { JSX } from "preact";
 import type { Verification } from "../api/types.ts";
@@ -28,7 +28,10 @@ const ConnectionState = (): JSX.Element => {
   );
 };
 
-/** What the last verification found. It turns red by itself, for nobody looks at a page of checks all the time. */
+/**
+ * Shows the result of the last verification. Damage is always shown here, because users do not watch the page of
+ * checks.
+ */
 const IntegrityState = (): JSX.Element => {
   const { data, error } = useQuery<Verification>("/v1/verify", {}, { every: 5000, always: true });
   const damaged = data?.ok === false || error?.code === "damaged";

@@ -1,4 +1,4 @@
-// Which keys there are: those of the page, and those of the panel that is shown.
+// The list of keys of the page and of the shown panel.
 
 import type { JSX } from "preact";
 import { panelOf, panels } from "../panels/index.ts";

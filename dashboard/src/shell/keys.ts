@@ -1,4 +1,4 @@
-// Keys of the whole page. A panel adds its own while it is shown; a key that is typed into a field is the field's.
+// Keys of the page. A panel adds keys while it is shown. Keys that are typed into a field are ignored.
 
 import { useEffect } from "preact/hooks";
 
@@ -7,10 +7,10 @@ type Handler = (event: KeyboardEvent) => void;
 const typed = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
 
-/** `Ctrl-K`, `?`, `ArrowDown`: a key by its name, with Ctrl (or Command) where it is held. */
+/** Returns the name of a key, such as `Ctrl-K`, `?` or `ArrowDown`. Command counts as Ctrl. */
 export const nameOfKey = (event: KeyboardEvent): string => `${event.ctrlKey || event.metaKey ? "Ctrl-" : ""}${event.altKey ? "Alt-" : ""}${event.key.length === 1 && (event.ctrlKey || event.metaKey) ? event.key.toUpperCase() : event.key}`;
 
-/** Listens to keys by name, outside of fields and dialogs; with Ctrl also within fields. */
+/** Calls handlers by the names of keys, outside of fields and dialogs. Keys with Ctrl also work inside fields. */
 export const useKeys = (keys: Readonly<Record<string, Handler>>): void => {
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {

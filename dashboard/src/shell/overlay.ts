@@ -1,4 +1,4 @@
-// Which of the page's own dialogs is open.
+// The dialog of the page that is open.
 
 import { signal } from "@preact/signals";
 

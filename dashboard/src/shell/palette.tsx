@@ -1,4 +1,4 @@
-// Finds tasks, agents, traces, threads and panels by a few letters.
+// The palette, which finds tasks, agents, traces, threads and panels by a few letters.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
@@ -24,12 +24,12 @@ const read = async <T,>(path: string, params: Record<string, string | number | n
   try {
     return (await get<T>(path, params)).data;
   } catch {
-    // One kind that cannot be read leaves the others.
+    // If one kind of thing cannot be read, the other kinds are still found.
     return null;
   }
 };
 
-/** All that can be found, read once when the palette opens. */
+/** Returns all things that can be found. They are read once when the palette opens. */
 const useEntries = (): Entry[] => {
   const [entries, setEntries] = useState<Entry[]>([]);
   const members = useQuery<Status>(team.value === "" ? null : "/v1/status").data?.members;

@@ -49,7 +49,7 @@ const AsOf = (): JSX.Element | null => {
   );
 };
 
-/** Puts the name of what is shown where a tab and a screen reader say it. */
+/** Sets the title of the document, which tabs and screen readers show. */
 const useTitle = (title: string): void => {
   const name = team.value;
   useEffect(() => {
@@ -61,7 +61,7 @@ const Main = (): JSX.Element => {
   const { panel: id, team: name } = route.value;
   const panel = panelOf(name === "" ? "teams" : id, name === "");
   useTitle(panel?.title ?? "");
-  // The panel begins anew where another team or another panel is shown, and stays where only the query changes.
+  // The panel is created again for another team or panel. It is kept if only the query changes.
   if (panel === undefined) return <main><Panel title="There is no such panel">Nothing here is called <Text value={id} max={80} fixed />.</Panel></main>;
   const Shown = panel.component;
   return <main><Shown key={`${name}/${panel.id}`} /></main>;

@@ -1,4 +1,4 @@
-// Without a session there is nothing to see but how to get one.
+// The page without a session. It explains how to get one.
 
 import { useState } from "preact/hooks";
 import type { JSX } from "preact";
@@ -43,7 +43,7 @@ export const SignIn = ({ problem }: { problem: string | null }): JSX.Element => 
   </main>
 );
 
-/** The session ended while the page was open: everything stays in its place until there is a new one. */
+/** Shown if the session ended while the page was open. The rest of the page is kept until there is a new session. */
 export const SignedOut = (): JSX.Element => (
   <div class="signed-out" role="alert">
     <div>

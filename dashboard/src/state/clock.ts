@@ -1,14 +1,14 @@
-// The time, as the daemon has it. Leases fall by it, so a wrong clock of the browser may not show them as run out.
+// The time of the daemon's clock. The ends of leases are compared with it, because the browser's clock may be wrong.
 
 import { effect, signal } from "@preact/signals";
 
 let offset = 0;
 let tenth = 0;
 
-/** Milliseconds since 1970 by the daemon's clock; changes each second. */
+/** The daemon's time in milliseconds since 1970. It changes each second. */
 export const now = signal(Date.now());
 
-/** Learns the daemon's clock from an answer; half of the way there and back is the best guess of when it was made. */
+/** Learns the daemon's time from an answer. Assumes that the answer was made in the middle between request and answer. */
 export const settleClock = (daemon: string, asked: number, answered: number): void => {
   const time = Date.parse(daemon);
   if (Number.isNaN(time)) return;
@@ -18,7 +18,7 @@ export const settleClock = (daemon: string, asked: number, answered: number): vo
 
 export const exactNow = (): number => Date.now() + offset;
 
-/** As `now`, but changes each ten seconds: enough for "3 min ago". */
+/** The daemon's time like `now`. It changes every ten seconds, which is enough for "3 min ago". */
 export const slowNow = signal(Date.now());
 
 if (typeof window !== "undefined") {

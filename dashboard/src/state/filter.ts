@@ -1,5 +1,5 @@
-// Which events a reader wants: what the address says, as a question to the daemon, and of an event from the stream. The
-// stream is one for the whole page, so what comes on it is held against the filter here, as the daemon would.
+// The filter for events: read from the address, sent to the daemon in queries, and applied to events of the stream.
+// The whole page shares one stream, so its events are filtered here with the rules of the daemon.
 
 import type { Params } from "../api/client.ts";
 import type { LogEvent } from "../api/types.ts";
@@ -13,15 +13,15 @@ export interface Filter {
   agent: string;
   task: string;
   trace: string;
-  /** What is left out. */
+  /** Values that are excluded. */
   not: { field: Field; value: string }[];
   text: string;
-  /** Also bookkeeping. */
+  /** True to include bookkeeping events. */
   all: boolean;
 }
 
 const list = (text: string | undefined): string[] => (text ?? "").split(",").filter((part) => part !== "").map(unescaped);
-// Names may hold commas and colons, which here part one from the next.
+// Escape commas and colons, which separate the parts of a filter.
 const escaped = (value: string): string => value.replaceAll("%", "%25").replaceAll(",", "%2C").replaceAll(":", "%3A");
 const unescaped = (value: string): string => value.replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%25", "%");
 
@@ -40,7 +40,7 @@ export const readFilter = (query: Record<string, string>): Filter => ({
   all: query["all"] === "true",
 });
 
-/** The filter as the address holds it. */
+/** Returns the filter as query parameters of the address. */
 export const writeFilter = (filter: Filter): Record<string, string> => ({
   kind: filter.kinds.map(escaped).join(","),
   actor: filter.actor,
@@ -52,7 +52,7 @@ export const writeFilter = (filter: Filter): Record<string, string> => ({
   all: filter.all ? "true" : "",
 });
 
-/** A value taken in or out by a click on it. */
+/** Returns the filter with a value included or excluded after a click. */
 export const picked = (filter: Filter, field: Field, value: string, out: boolean): Filter => {
   const not = filter.not.filter((one) => one.field !== field || one.value !== value);
   if (out) return { ...dropped(filter, field, value), not: [...not, { field, value }] };
@@ -65,7 +65,7 @@ export const dropped = (filter: Filter, field: Field, value: string): Filter =>
     ? { ...filter, kinds: filter.kinds.filter((one) => one !== value) }
     : filter[field] === value ? { ...filter, [field]: "" } : filter;
 
-/** What the daemon is asked. What is left out it does not know of, so that is left out here. */
+/** Returns the parameters of the query to the daemon. The daemon cannot exclude values, so the page excludes them. */
 export const questionOf = (filter: Filter): Params => ({
   kind: filter.kinds.join(","),
   actor: filter.actor,
@@ -88,7 +88,7 @@ const REFS = ["trace_id", "task_id", "agent", "message_id", "thread_id", "sessio
 
 const holds = (event: LogEvent, text: string): boolean => {
   const small = text.toLowerCase();
-  // In a payload as JSON writes it.
+  // Search the text also in the form that it has in JSON.
   const written = JSON.stringify(small).slice(1, -1);
   return (
     [event.kind, event.actor, ...REFS.map((ref) => event[ref])].some((part) => part?.toLowerCase().includes(small)) ||

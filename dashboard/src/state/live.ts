@@ -1,5 +1,5 @@
-// The one stream of a team's events. Panels hear of events as they are recorded and read again what these touch. The
-// stream goes on behind the last seq it gave, after a cut, a lost connection or a new session.
+// The stream of a team's events, which the whole page shares. Panels get events as they are recorded, and read
+// changed answers again. After a cut, a lost connection or a new session, the stream continues after its last seq.
 
 import { effect, signal } from "@preact/signals";
 import { ApiError, send } from "../api/client.ts";
@@ -11,13 +11,16 @@ import { refresh, session, signedOut, signIns } from "./session.ts";
 export type Connection = "connecting" | "live" | "lost" | "signed out";
 
 export const connection = signal<Connection>("connecting");
-/** The last seq that the stream gave, or stood at when it began. */
+/** The last seq of the stream, or the seq at its start. */
 export const lastSeq = signal<number | null>(null);
 
 type Listener = (events: LogEvent[]) => void;
 const listeners = new Set<Listener>();
 
-/** Hears of events in the order of the log, several at once where they come fast. Gives back what ends it. */
+/**
+ * Calls the listener with events in the order of the log, several at a time if they arrive fast. Returns a function
+ * that removes the listener.
+ */
 export const onEvents = (listener: Listener): (() => void) => {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -25,11 +28,11 @@ export const onEvents = (listener: Listener): (() => void) => {
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 8000;
-/** Longer than the daemon's comments are apart, so silence means that the connection is dead. */
+/** Time without data after which the connection counts as dead. The daemon sends comments more often. */
 const SILENCE = 45_000;
 
 const tell = (events: LogEvent[]): void => {
-  // An event that was given already, as after a cut, is not given again.
+  // Do not pass on events that were passed on before, for example after a cut.
   const behind = lastSeq.peek() ?? 0;
   const fresh = events.filter((event) => event.seq > behind);
   const last = fresh.at(-1);
@@ -92,7 +95,7 @@ const run = async (name: string, stop: AbortSignal): Promise<void> => {
     };
     try {
       await readStream(name, attempt.signal, alive);
-      // The daemon cut the stream: what comes next is asked for at once.
+      // The daemon ended the stream, so reconnect at once.
     } catch (error) {
       if (stop.aborted) break;
       if (error instanceof ApiError && error.status === 401) {
@@ -100,7 +103,7 @@ const run = async (name: string, stop: AbortSignal): Promise<void> => {
         break;
       }
       if (error instanceof ApiError && error.code === "cursor_ahead") {
-        // An older state of the log was put back: nothing that was read holds any more.
+        // The log was set back to an older state, so all answers must be read again.
         lastSeq.value = null;
         signIns.value += 1;
       }
@@ -117,7 +120,7 @@ const run = async (name: string, stop: AbortSignal): Promise<void> => {
   }
 };
 
-/** Follows the team of the address, as long as there is a session. */
+/** Follows the stream of the team in the address while there is a session. */
 export const follow = (): void => {
   let followed = "";
   effect(() => {

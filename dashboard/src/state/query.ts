@@ -1,5 +1,5 @@
-// What a panel shows is an answer of the daemon, read again when an event comes that may change it. The page folds nothing
-// that the daemon can tell.
+// Answers of the daemon that a panel shows. An answer is read again when an event arrives that may change it. The
+// page computes nothing that the daemon can answer.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, get, type Params } from "../api/client.ts";
@@ -8,14 +8,17 @@ import { onEvents } from "./live.ts";
 import { at, team } from "./route.ts";
 import { session, signIns } from "./session.ts";
 
-/** Which events make an answer old: kinds (`task_` takes all that begin so), or a question, or all of them. */
+/**
+ * Events that make an answer outdated: kinds (`task_` matches all kinds that begin with it), a function, or all
+ * events.
+ */
 export type Matter = readonly string[] | ((event: LogEvent) => boolean) | "any";
 
 export interface QueryOptions {
   on?: Matter;
-  /** Read again after so many milliseconds, for what changes without an event. */
+  /** Interval in milliseconds for reading again, for answers that change without an event. */
   every?: number;
-  /** The answer does not depend on the slider. */
+  /** True if the answer does not depend on the time slider. */
   always?: boolean;
 }
 
@@ -23,7 +26,7 @@ export interface Query<T> {
   data: T | null;
   error: ApiError | null;
   loading: boolean;
-  /** The seq that the answer is as of, where the slider is in the past. */
+  /** Seq of the state in the answer, if the slider is in the past. */
   at: number | null;
   reload: () => void;
 }
@@ -38,7 +41,7 @@ export const matters = (matter: Matter | undefined, event: LogEvent): boolean =>
   return matter.some((kind) => (kind.endsWith("_") ? event.kind.startsWith(kind) : event.kind === kind));
 };
 
-/** Calls once it has been quiet for a moment, and now and then while it is not. */
+/** Calls a function after a quiet moment, and from time to time if there is none. */
 export const settled = (call: () => void): { touch: () => void; stop: () => void } => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let since = 0;
@@ -60,7 +63,7 @@ export const settled = (call: () => void): { touch: () => void; stop: () => void
   };
 };
 
-/** Reads `path`, or nothing while it is null. What was read stays while the same is read again. */
+/** Reads `path`, or nothing if it is null. The previous answer is kept while the path is read again. */
 export const useQuery = <T>(path: string | null, params: Params = {}, options: QueryOptions = {}): Query<T> => {
   const point = options.always === true ? null : at.value;
   const asked = point === null ? params : { ...params, at: point };
@@ -95,7 +98,7 @@ export const useQuery = <T>(path: string | null, params: Params = {}, options: Q
         if (!stopped) setState({ key, data: answer.data, error: null, loading: false, at: answer.at });
       } catch (error) {
         if (!stopped && error instanceof ApiError) {
-          // What was shown stays while the daemon is away; a refusal replaces it.
+          // Keep the previous answer while the daemon is away. A refusal replaces it.
           const keep = error.status === 0 || error.status === 401 || error.status >= 500;
           setState((old) => ({ key, data: keep && old.key === key ? old.data : null, error, loading: false, at: null }));
         }

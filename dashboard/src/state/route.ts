@@ -1,12 +1,13 @@
-// One address for each state of the page: `#/t/TEAM/PANEL/rest…?query`. Back and a reload give the same page again.
+// The address of the page: `#/t/TEAM/PANEL/rest…?query`. Every state of the page has an address, so Back and reload
+// show the state again.
 
 import { computed, signal } from "@preact/signals";
 
 export interface Route {
-  /** Empty for the page of all teams. */
+  /** Name of the team. Empty on the page of all teams. */
   team: string;
   panel: string;
-  /** What stands behind the panel, such as a task id. */
+  /** Parts of the address after the panel, such as a task id. */
   rest: string[];
   query: Record<string, string>;
 }
@@ -19,7 +20,7 @@ const decoded = (part: string): string => {
   }
 };
 
-/** Slashes and the like are escaped, what people read is not. */
+/** Escapes slashes and similar characters, but not characters that keep the address readable. */
 const encoded = (part: string): string => encodeURIComponent(part).replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%40", "@");
 
 export const parseRoute = (hash: string): Route => {
@@ -48,11 +49,11 @@ export interface RouteChange {
   team?: string;
   panel?: string;
   rest?: string[];
-  /** Undefined or empty values leave the address; others are added to what stands there. */
+  /** Changes of the query. Undefined and empty values are removed, other values are added. */
   query?: Record<string, string | number | undefined>;
 }
 
-/** The route after a change. Another panel or team drops the query, but for `at`, which goes with the reader. */
+/** Returns the route after a change. Another panel or team drops the query except `at`. */
 export const changedRoute = (from: Route, change: RouteChange): Route => {
   const team = change.team ?? from.team;
   const elsewhere = team !== from.team || (change.panel !== undefined && change.panel !== from.panel);
@@ -76,13 +77,13 @@ const here = (): string => (typeof location === "undefined" ? "" : location.hash
 export const route = signal<Route>(parseRoute(here()));
 export const team = computed(() => route.value.team);
 
-/** The seq or time that everything is shown as of, or null for now. */
+/** The past point (seq or time) that the page shows, or null for the present. */
 export const at = computed<string | null>(() => route.value.query["at"] ?? null);
 
-/** The address of a change from here, for links. */
+/** Returns the address after a change of the current route, for links. */
 export const hrefOf = (change: RouteChange): string => formatRoute(changedRoute(route.value, change));
 
-/** Goes there. `replace` is for what Back should not stop at, such as each letter of a search. */
+/** Changes the route. With `replace`, there is no new step for the Back button, for example while typing a search. */
 export const go = (change: RouteChange, replace = false): void => visit(hrefOf(change), replace);
 
 export const visit = (hash: string, replace = false): void => {
@@ -95,7 +96,7 @@ export const setAt = (value: string | number | null, replace = false): void =>
   go({ query: { at: value === null ? undefined : value } }, replace);
 
 if (typeof window !== "undefined") {
-  // A change by hand gives hashchange, Back gives popstate too; both read what stands there.
+  // A change by the user fires hashchange, and Back also fires popstate. Both read the current address.
   const read = (): void => {
     if (location.hash !== formatRoute(route.value)) route.value = parseRoute(location.hash);
   };

@@ -1,5 +1,5 @@
-// Who looks at the page, and for how long: a session that the daemon gave for a one-time code. It lives in sessionStorage,
-// so that a reload keeps it and closing the tab ends it.
+// The session of the page, which the daemon gave for a one-time code. It is in sessionStorage, so that it survives a
+// reload and ends with the tab.
 
 import { computed, signal } from "@preact/signals";
 import { ApiError, get, send, useCredentials } from "../api/client.ts";
@@ -19,19 +19,19 @@ const stored = (): Session | null => {
 };
 
 export const session = signal<Session | null>(typeof sessionStorage === "undefined" ? null : stored());
-/** The daemon does not take the session any more; what was shown stays, until there is a new one. */
+/** True if the daemon no longer accepts the session. The shown data stays until there is a new session. */
 export const signedOut = signal(false);
-/** Whether the last call was answered at all. */
+/** False if the last call got no answer. */
 export const reachable = signal(true);
 export const about = signal<SessionState | null>(null);
-/** Counts sign-ins, so that what waits for one begins anew. */
+/** Number of sign-ins. Code that waits for a new session starts again when it changes. */
 export const signIns = signal(0);
 
-/** A session of the whole data root, which names the team in each call. */
+/** True for a session with access to all teams. Each call must then name the team. */
 export const isRoot = computed(() => session.value !== null && session.value.team === null);
 export const teams = computed<string[]>(() => about.value?.teams ?? session.value?.teams ?? []);
 export const mayAct = computed(() => session.value?.scope === "act");
-/** Whether something may be recorded now; if not, why. */
+/** Reason why the session may not record now, or null if it may. */
 export const whyNotAct = computed<string | null>(() => {
   if (signedOut.value) return "Signed out: sign in again to change something";
   if (at.value !== null) return "This shows the past: go back to now to change something";
@@ -41,7 +41,7 @@ export const whyNotAct = computed<string | null>(() => {
 
 useCredentials({
   token: () => session.peek()?.session ?? null,
-  // Also where the session is of one team: the daemon then refuses what an address names that is of another.
+  // Name the team even if the session is for one team, so that the daemon refuses the address of another team.
   teamId: () => team.peek() || null,
   refused: () => {
     signedOut.value = true;
@@ -58,11 +58,11 @@ const keep = (given: Session): void => {
   signIns.value += 1;
 };
 
-/** What a pasted text or the fragment of an address holds. */
+/** Content of a pasted text or of the fragment of an address. */
 export interface Invitation {
   code: string;
   to: string | null;
-  /** The daemon's address where it is another than the page's. */
+  /** Address of the daemon if it differs from the address of the page. */
   origin: string | null;
 }
 
@@ -77,7 +77,7 @@ export const readInvitation = (text: string, here: string): Invitation | null =>
     if (mark > 0) {
       try {
         const url = new URL(trimmed.slice(0, mark));
-        // Only a daemon on this machine may be gone to: anything else pasted here would be given the code.
+        // Accept only a daemon on this machine, because any other server would get the code.
         if (url.protocol !== "http:" || !["127.0.0.1", "localhost", "[::1]"].includes(url.hostname)) return null;
         origin = url.origin === here ? null : url.origin;
       } catch {
@@ -100,7 +100,7 @@ export const signIn = async (code: string): Promise<void> => {
   await refresh();
 };
 
-/** Reads what the daemon says of the session. */
+/** Reads the daemon's description of the session. */
 export const refresh = async (): Promise<void> => {
   if (session.peek() === null) return;
   try {
@@ -118,7 +118,7 @@ export const signOut = async (): Promise<void> => {
   try {
     await send("/v1/session/end", {}, { method: "POST", body: "{}", headers: { "Content-Type": "application/json" } });
   } catch {
-    // The daemon may be gone; then so is the session.
+    // If the daemon is gone, the session has ended too.
   }
   forget();
 };
@@ -130,19 +130,19 @@ const forget = (): void => {
   signedOut.value = false;
 };
 
-/** Where a session begins to look: the place that was asked for, else its team, else all teams. */
+/** Returns the first route of a session: the requested route, else the session's team, else all teams. */
 export const placeOf = (to: string | null, given: Session): string => {
   if (to !== null && to.startsWith("/t/")) return `#${to}`;
   if (given.team === null) return `#${to ?? "/"}`;
   return `#/t/${encodeURIComponent(given.team)}${to ?? "/crew"}`;
 };
 
-/** Takes the code out of the address before anything else happens, and trades it. Gives what went wrong, if something did. */
+/** Removes the code from the address before anything else happens, and trades it. Returns an error text, or null. */
 export const begin = async (): Promise<string | null> => {
   const invitation = location.hash.includes("code=") ? readInvitation(location.hash, location.origin) : null;
   if (invitation === null) {
     await refresh();
-    // Nothing is shown yet that would have to stay, so a session that has ended is no better than none.
+    // Nothing is shown yet, so remove a session that has ended.
     if (signedOut.peek()) forget();
     settle(null);
     return null;
@@ -167,7 +167,7 @@ const settle = (to: string | null): void => {
   else if (given.team !== null && current.team !== given.team) visit(placeOf(null, given), true);
 };
 
-/** Goes on with what was pasted: a code, or the address that `teamlog dashboard` printed. */
+/** Continues with a pasted text: a code, or the address that `teamlog dashboard` printed. */
 export const resume = async (text: string): Promise<string | null> => {
   const invitation = readInvitation(text, location.origin);
   if (invitation === null) return "That is neither a code nor an address that teamlog dashboard printed.";

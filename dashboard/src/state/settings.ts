@@ -1,4 +1,4 @@
-// What a reader chose for this browser: how times look, and light or dark.
+// Settings of the user in this browser: the format of times, and the light or dark theme.
 
 import { computed, effect, signal } from "@preact/signals";
 
@@ -18,7 +18,7 @@ const write = (name: string, value: string): void => {
   try {
     localStorage.setItem(`teamlog.${name}`, value);
   } catch {
-    // Without storage the choice holds until the page is closed.
+    // Without storage, the setting is lost when the page is closed.
   }
 };
 
@@ -34,7 +34,7 @@ dark?.addEventListener("change", () => {
   system.value = dark.matches;
 });
 
-/** How the page looks now: as was chosen, else as the system does. */
+/** The current theme: the user's choice, or else the theme of the system. */
 export const look = computed<"light" | "dark">(() => (theme.value === "auto" ? (system.value ? "dark" : "light") : theme.value));
 
 if (typeof document !== "undefined") {

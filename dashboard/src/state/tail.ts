@@ -1,5 +1,5 @@
-// The events of the Live panel, newest first: pages of the log, and what the stream brings in front of them. None is there
-// twice, and none is missing between them.
+// The events of the Live panel, newest first: pages of the log, and newer events of the stream before them. No event
+// is missing or shown twice.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, get } from "../api/client.ts";
@@ -9,22 +9,22 @@ import { lastSeq, onEvents } from "./live.ts";
 
 const PAGE = 200;
 const MOST_PAGES = 10;
-/** So many stay in memory; older ones are read again when they are looked for. */
+/** Maximum number of events in memory. Older events are read again when the user scrolls to them. */
 const MOST = 20_000;
 
 export interface Tail {
   events: LogEvent[];
-  /** What came while paused, newest first. */
+  /** Events that arrived while the list was paused, newest first. */
   fresh: LogEvent[];
   error: ApiError | null;
   loading: boolean;
-  /** Whether the log goes on behind the oldest one. */
+  /** True if the log has more events before the oldest one in the list. */
   older: boolean;
   loadOlder: () => void;
   showFresh: () => void;
 }
 
-/** Puts events of the stream, oldest first, in front of those that are there. */
+/** Puts events of the stream, oldest first, before the events of the list. */
 export const inFront = (events: readonly LogEvent[], more: readonly LogEvent[]): LogEvent[] => {
   const newest = events[0]?.seq ?? 0;
   return [...more.filter((event) => event.seq > newest).reverse(), ...events];
@@ -45,10 +45,10 @@ interface TailOptions {
   team: string;
   filter: Filter;
   at: string | null;
-  /** An event to begin around, in place of the newest. */
+  /** Seq of the event at which the list starts, or null for the newest event. */
   around: number | null;
   paused: boolean;
-  /** Changes when it should be read anew. */
+  /** Changes when the list must be read again. */
   again: number;
 }
 
@@ -59,13 +59,13 @@ export const useTail = ({ team, filter, at, around, paused, again }: TailOptions
   still.current = paused;
   const busy = useRef(false);
   const live = at === null && around === null;
-  // The first page has to be newer than where the stream begins, else what lies between would be missing.
+  // The first page must be read after the start of the stream, because events in between would otherwise be missing.
   const ready = !live || lastSeq.value !== null;
 
   const ask = (before: number | null): Promise<EventPage> =>
     get<EventPage>("/v1/events", { ...questionOf(filter), order: "newest", limit: PAGE, before, at }).then((answer) => answer.data);
   const kept = (page: EventPage): LogEvent[] => page.events.filter((event) => !leftOut(filter, event));
-  /** A page may hold nothing that passes the filter although the log goes on, so some more are asked for. */
+  /** A page may be empty because no event passes the filter. Read some further pages then. */
   const askFurther = async (before: number | null): Promise<{ events: LogEvent[]; before: number | null; last: number }> => {
     const first = await ask(before);
     const events = kept(first);

@@ -1,5 +1,5 @@
-// The tasks of a team as the board needs them: all of them, read page by page, and after that only those that an event
-// touched. An answer takes the place of what was there; nothing of a task is worked out here.
+// The tasks of a team for the board. All tasks are read page by page. After that, only tasks that an event changed
+// are read again. An answer replaces the known task; the page computes no state of a task.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, get } from "../api/client.ts";
@@ -7,18 +7,18 @@ import type { LogEvent, Task, TaskPage } from "../api/types.ts";
 import { onEvents } from "./live.ts";
 import { settled } from "./query.ts";
 
-/** As much as the daemon gives at once. */
+/** Number of tasks per page, the maximum of the daemon. */
 const PAGE = 1000;
-/** So many are read one by one; for more the whole list is read again. */
+/** Maximum number of changed tasks that are read one by one. If there are more, the whole list is read again. */
 const SINGLY = 24;
-/** When the daemon had no answer. */
+/** Pause in milliseconds before reading again, after a call without an answer. */
 const AGAIN = 2000;
 
 export interface Tasks {
-  /** Newest change first. */
+  /** All tasks. The task with the newest change comes first. */
   list: readonly Task[];
   byId: ReadonlyMap<string, Task>;
-  /** Whether the last page was read. */
+  /** True if the last page was read. */
   complete: boolean;
   loading: boolean;
   error: ApiError | null;
@@ -26,7 +26,7 @@ export interface Tasks {
 
 const NONE: Tasks = { list: [], byId: new Map(), complete: false, loading: true, error: null };
 
-/** Puts newer answers in front of the list and in the place of older ones. */
+/** Puts newer answers at the start of the list, and removes the older answers for these tasks. */
 export const withChanged = (tasks: Tasks, changed: readonly Task[]): Tasks => {
   if (changed.length === 0) return tasks;
   const ids = new Set(changed.map((task) => task.id));
@@ -35,7 +35,7 @@ export const withChanged = (tasks: Tasks, changed: readonly Task[]): Tasks => {
   return { ...tasks, byId, list: [...changed, ...tasks.list.filter((task) => !ids.has(task.id))] };
 };
 
-/** Puts a further page behind the list; what was read anew meanwhile stays. */
+/** Appends a page to the list. Tasks that were read again in the meantime keep the newer answer. */
 export const withPage = (tasks: Tasks, page: readonly Task[]): Tasks => {
   const byId = new Map(tasks.byId);
   const more = page.filter((task) => !byId.has(task.id));
@@ -43,11 +43,11 @@ export const withPage = (tasks: Tasks, page: readonly Task[]): Tasks => {
   return { ...tasks, byId, list: [...tasks.list, ...more] };
 };
 
-/** Those that are no older than what is known of them. */
+/** Returns the answers that are not older than the known state of their task. */
 export const newer = (tasks: Tasks, read: readonly Task[]): Task[] =>
   read.filter((task) => (tasks.byId.get(task.id)?.version ?? 0) <= task.version);
 
-/** Which tasks wait for each task. */
+/** Returns for each task the tasks that wait for it. */
 export const dependentsOf = (tasks: Iterable<Task>): Map<string, string[]> => {
   const after = new Map<string, string[]>();
   for (const task of tasks) {
@@ -60,7 +60,10 @@ export const dependentsOf = (tasks: Iterable<Task>): Map<string, string[]> => {
   return after;
 };
 
-/** What stands in the way of a task for good: the daemon's word, or what is known of those that it waits for. */
+/**
+ * Returns the failed or canceled tasks on which a task waits in vain, from the daemon's answer or from the known
+ * tasks.
+ */
 export const inVain = (task: Task, byId: ReadonlyMap<string, Task>): string[] =>
   task.status !== "blocked" && task.status !== "pending" && task.status !== "assigned"
     ? []
@@ -82,10 +85,10 @@ export const useTasks = (team: string, at: string | null, signIns: number): Task
       current.current = tasks;
       setHeld({ key, tasks });
     };
-    /** What was read one by one while the whole list is read again. */
+    /** Tasks that were read one by one while the whole list was being read again. */
     let meanwhile: Task[] = [];
     const readAll = async (): Promise<void> => {
-      // A list that is there stays until the new one is whole.
+      // Keep showing the old list until the new one is complete.
       const first = current.current.list.length === 0;
       meanwhile = [];
       let tasks: Tasks = NONE;
@@ -94,7 +97,7 @@ export const useTasks = (team: string, at: string | null, signIns: number): Task
         do {
           const page: TaskPage = (await get<TaskPage>("/v1/tasks", { sort: "updated", order: "desc", limit: cursor === null && first ? 300 : PAGE, cursor, at }, stop.signal)).data;
           cursor = page.nextCursor ?? page.next_cursor ?? null;
-          // While the first list grows, events may have brought newer answers into it.
+          // While the first list is being read, events may have added newer answers.
           tasks = { ...withPage(first ? current.current : tasks, page.tasks), loading: cursor !== null, complete: cursor === null, error: null };
           if (first) show(tasks);
         } while (cursor !== null && !stopped);
@@ -108,14 +111,14 @@ export const useTasks = (team: string, at: string | null, signIns: number): Task
       const ids = new Set(waiting);
       waiting.clear();
       if (ids.size <= SINGLY) {
-        // What waits for a task that changed may wait no longer, and no event of its own says so.
+        // If a task changes, tasks that wait for it may change too, without an event of their own.
         const after = dependentsOf(current.current.list);
         for (const id of [...ids]) for (const one of after.get(id) ?? []) ids.add(one);
       }
       if (ids.size > SINGLY) return readAll();
       const read = await Promise.all(
         [...ids].map((id) => get<{ task: Task }>(`/v1/tasks/${encodeURIComponent(id)}`, {}, stop.signal).then((answer) => answer.data.task, (error: unknown) => {
-          // A daemon that is busy is asked again.
+          // Ask a busy daemon again.
           if (!(error instanceof ApiError) || error.status >= 500 || error.status === 0) waiting.add(id);
           return null;
         })),

@@ -1,4 +1,4 @@
-// A task on the board.
+// A task as a card on the board.
 
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
@@ -11,11 +11,11 @@ import { Countdown } from "./time.tsx";
 interface CardProps {
   task: Task;
   byId: ReadonlyMap<string, Task>;
-  /** The daemon says that its last lease ran out and nobody took it since. */
+  /** True if the last lease of the task expired and no agent has claimed the task since, according to the daemon. */
   lapsed: boolean;
-  /** Leases are shown as they stood, without a clock. */
+  /** True to show leases at a past point, without a running clock. */
   still: boolean;
-  /** Whether it can be dragged. */
+  /** True if the card can be dragged. */
   movable: boolean;
   hideOwner?: boolean;
   onMenu: (task: Task, anchor: HTMLElement) => void;
@@ -37,7 +37,7 @@ const LeaseLine = ({ task, lapsed, still }: { task: Task; lapsed: boolean; still
   return still ? <span class="sub" title={task.lease.expiresAt}>leased</span> : <Countdown until={task.lease.expiresAt} />;
 };
 
-/** What a reviewer said against the task, or that it waits for one. */
+/** Shows a rejection of the task, or that it waits for an approval. */
 const ApprovalLine = ({ task }: { task: Task }): JSX.Element | null => {
   const { approval } = task;
   const says = approval === undefined ? undefined : `${approval.reviewer}: ${approval.decisionReason}`;

@@ -1,4 +1,4 @@
-// The command line that shows or does the same as the page, to be copied.
+// The command line that shows or does what the page shows or does, with a button for copying.
 
 import { useState } from "preact/hooks";
 import type { JSX } from "preact";
@@ -12,21 +12,26 @@ const escapedIn = (character: string): string => {
   return code < 0x80 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 };
 
-/** Quotes an argument for a shell, where it needs that. What a terminal would act on, or would hide, is written as an escape, so
- *  that a command which is pasted does what it shows. */
+/**
+ * Quotes an argument for a shell if necessary. Characters that a terminal would interpret or hide are escaped, so
+ * that a pasted command does what it shows.
+ */
 export const quoted = (argument: string): string => {
   if (/^[A-Za-z0-9_.,:\/@%+=-]+$/.test(argument)) return argument;
   if (isOdd(argument)) return `$'${[...argument].map(escapedIn).join("")}'`;
   return `'${argument.replaceAll("'", `'\\''`)}'`;
 };
 
-/** `teamlog` with these arguments; empty ones are left out. `TEAM` stands for the team shown. */
+/**
+ * Returns the command line of `teamlog` with these arguments. Empty arguments are left out. `TEAM` is replaced by the
+ * shown team.
+ */
 export const commandOf = (...argv: (string | number | null | undefined | false)[]): string =>
   ["teamlog", ...argv.filter((one): one is string | number => one !== null && one !== undefined && one !== false && one !== "")]
     .map((one) => quoted(one === "TEAM" ? team.value : String(one)))
     .join(" ");
 
-/** The same for a command that only reads, with `--at` where the page shows the past. */
+/** Returns the command line of a command that only reads. If the page shows the past, adds `--at`. */
 export const readingOf = (...argv: (string | number | null | undefined | false)[]): string =>
   at.value === null ? commandOf(...argv) : commandOf(...argv, "--at", at.value);
 
@@ -35,7 +40,7 @@ export const copyText = async (text: string): Promise<boolean> => {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Without permission for the clipboard, a selection can still be copied.
+    // Without permission for the clipboard, copy through a selection.
     const field = document.createElement("textarea");
     field.value = text;
     field.className = "offscreen";
@@ -49,7 +54,7 @@ export const copyText = async (text: string): Promise<boolean> => {
 
 interface CommandProps {
   command: string;
-  /** Only the button, with the command in its title. */
+  /** True to show only the button. The command is then its title. */
   short?: boolean;
 }
 

@@ -1,4 +1,5 @@
-// Dialogs are the browser's own: focus stays inside, Escape closes, and focus goes back to where it was.
+// Dialogs. They are native dialogs of the browser, so focus stays inside, Escape closes, and the focus returns
+// afterwards.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren, JSX } from "preact";
@@ -12,7 +13,7 @@ interface DialogProps {
   onClose: () => void;
   children: ComponentChildren;
   class?: string;
-  /** The title is only read aloud. */
+  /** True to hide the title from view. Screen readers still read it. */
   bare?: boolean;
 }
 
@@ -53,18 +54,18 @@ export const Dialog = ({ title, onClose, children, class: name, bare = false }: 
 
 interface ActionProps {
   title: string;
-  /** The command line that does the same. */
+  /** Command line that does what the dialog does. */
   command: string;
-  /** The word on the button. */
+  /** Text of the button. */
   verb: string;
   children?: ComponentChildren;
-  /** Whether what was filled in suffices. */
+  /** True if all required fields are filled in. */
   ready?: boolean;
   run: () => Promise<unknown>;
   onClose: () => void;
 }
 
-/** Asks before something is recorded, and shows the command that does the same. */
+/** Dialog that confirms an action before it is recorded, and shows the equivalent command. */
 export const ActionDialog = ({ title, command, verb, children, ready = true, run, onClose }: ActionProps): JSX.Element => {
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);

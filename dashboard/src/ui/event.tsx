@@ -1,4 +1,4 @@
-// An event in one line: when, who, what, about what.
+// An event in one line: time, actor, kind and subject.
 
 import type { JSX } from "preact";
 import type { LogEvent } from "../api/types.ts";
@@ -6,17 +6,17 @@ import { valueOf, type Field } from "../state/filter.ts";
 import { Chip } from "./parts.tsx";
 import { brief, cut, jsonOf, Text } from "./text.tsx";
 
-/** Payload fields that say in words what happened, the most telling first. */
+/** Payload fields that describe an event in words, most informative first. */
 const TELLING = ["subject", "title", "note", "body", "message", "text", "summary", "reason", "error", "result", "description", "status", "phase"] as const;
 
 const object = (value: unknown): Record<string, unknown> | null =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
 
-/** What stands in columns of its own already, or tells a reader nothing. */
+/** Payload fields that are not shown, because a column shows them or because they do not help readers. */
 const TOLD = new Set(["task_id", "worker", "agent", "agent_id", "token", "claim_token", "id", "message_id", "request_id", "thread_id", "trace_id", "team_name", "schema_version", "from", "to", "from_worker", "to_worker", "created_at"]);
 
 
-/** What a payload says in a line: the field that tells most, else all of them in short. */
+/** Summarises a payload in one line: the most informative field, or else all fields in short form. */
 export const summaryOf = (event: LogEvent): string => {
   const payload = object(event.payload);
   if (payload === null) return event.payload === undefined || event.payload === null ? "" : cut(jsonOf(event.payload), 300);
@@ -47,7 +47,7 @@ interface ValueProps {
   onPick: (field: Field, value: string, out: boolean) => void;
 }
 
-/** A value of an event that filters when clicked. */
+/** A value of an event. A click on it changes the filter. */
 export const EventValue = ({ event, field, before, onPick }: ValueProps): JSX.Element | null => {
   const value = valueOf(event, field);
   if (value === undefined || value === null || value === "") return null;

@@ -1,4 +1,4 @@
-// The small parts that panels are made of.
+// Small parts that the panels use.
 
 import type { ComponentChildren, JSX } from "preact";
 import type { ApiError } from "../api/client.ts";
@@ -28,18 +28,18 @@ const STATUS: Record<string, { tone: Tone; word: string }> = {
 export const statusTone = (status: string): Tone => STATUS[status]?.tone ?? "plain";
 export const statusWord = (status: string): string => STATUS[status]?.word ?? status;
 
-/** A status with its colour, and its word so that colour alone says nothing. */
+/** A status with its colour. The word repeats what the colour shows. */
 export const StatusBadge = ({ status }: { status: string }): JSX.Element => <Badge tone={statusTone(status)}>{statusWord(status)}</Badge>;
 
 interface ChipProps {
   children: ComponentChildren;
-  /** A click takes it in; with Alt held, takes it out. */
+  /** Called on a click. `out` is true if Alt is held, which excludes the value. */
   onPick: (out: boolean) => void;
   title: string;
   tone?: Tone;
 }
 
-/** A value that filters by itself when clicked. */
+/** A value that filters the list when it is clicked. */
 export const Chip = ({ children, onPick, title, tone = "plain" }: ChipProps): JSX.Element => (
   <button
     type="button"
@@ -54,7 +54,7 @@ export const Chip = ({ children, onPick, title, tone = "plain" }: ChipProps): JS
   </button>
 );
 
-/** A link within the page. Clicks with a modifier are left to the browser, as for any link. */
+/** A link inside the page. The browser handles clicks with a modifier key. */
 export const Link = ({ to, children, class: name, title }: { to: RouteChange | string; children: ComponentChildren; class?: string; title?: string }): JSX.Element => {
   const href = typeof to === "string" ? to : hrefOf(to);
   return (
@@ -77,7 +77,7 @@ export const Link = ({ to, children, class: name, title }: { to: RouteChange | s
 
 export type Noun = "task" | "trace" | "thread" | "agent" | "event";
 
-/** Where a thing is looked at. */
+/** Returns the route that shows a thing. */
 export const placeOf = (noun: Noun, id: string): RouteChange => {
   if (noun === "task") return { panel: "task", rest: [id] };
   if (noun === "trace") return { panel: "trace", rest: [id] };
@@ -86,7 +86,7 @@ export const placeOf = (noun: Noun, id: string): RouteChange => {
   return { panel: "live", query: { seq: id } };
 };
 
-/** A name of a task, trace, thread, agent or event that leads to it. */
+/** A name of a task, trace, thread, agent or event as a link. */
 export const Ref = ({ noun, id }: { noun: Noun; id: string }): JSX.Element => (
   <Link to={placeOf(noun, id)} class={`ref ${noun}`} title={`${noun} ${id}`}>
     <Text value={noun === "event" ? `#${id}` : id} max={64} fixed />
@@ -95,17 +95,17 @@ export const Ref = ({ noun, id }: { noun: Noun; id: string }): JSX.Element => (
 
 interface PanelProps {
   title: string;
-  /** The command that shows the same. */
+  /** Command that shows the data of the panel. */
   command?: string;
-  /** Beside the title: counts and the like. */
+  /** Text beside the title, such as counts. */
   note?: ComponentChildren;
   tools?: ComponentChildren;
-  /** The panel scrolls by itself, as a long list does. */
+  /** True if the content scrolls inside the panel, like a long list. */
   fill?: boolean;
   children: ComponentChildren;
 }
 
-/** The frame of a panel: its title, its tools, the command that shows the same. */
+/** The frame of a panel: its title, its tools, and the equivalent command. */
 export const Panel = ({ title, command, note, tools, fill = false, children }: PanelProps): JSX.Element => (
   <section class={fill ? "panel fill" : "panel"} aria-labelledby="panel-title">
     <header class="panel-head">
@@ -119,7 +119,7 @@ export const Panel = ({ title, command, note, tools, fill = false, children }: P
   </section>
 );
 
-/** Why there is nothing, and which command changes that. */
+/** Explains why there is nothing to show, and names a command that changes this. */
 export const Empty = ({ title, why, command }: { title: string; why: ComponentChildren; command?: string | undefined }): JSX.Element => (
   <div class="empty">
     <h2>{title}</h2>
@@ -128,7 +128,7 @@ export const Empty = ({ title, why, command }: { title: string; why: ComponentCh
   </div>
 );
 
-/** A refusal of the daemon, with its code and hint. */
+/** Shows an error of the daemon with its code and hint. */
 export const Failure = ({ error }: { error: ApiError }): JSX.Element => (
   <div class="failure" role="alert">
     <strong>{error.code}</strong> <Text value={error.message} />
@@ -138,13 +138,13 @@ export const Failure = ({ error }: { error: ApiError }): JSX.Element => (
 
 export const Loading = (): JSX.Element => <p class="loading" role="status">Reading…</p>;
 
-/** What of a query is not data: that it is read, or that it was refused. Gives null once there is data to show. */
+/** Shows that a query is being read or was refused. Returns null if there is data. */
 export const Pending = ({ query }: { query: { data: unknown; error: ApiError | null; loading: boolean } }): JSX.Element | null =>
   query.error !== null ? <Failure error={query.error} /> : query.data === null ? <Loading /> : null;
 
 export const countOf = (value: number, one: string, many = `${one}s`): string => `${value.toLocaleString("en")} ${value === 1 ? one : many}`;
 
-/** `950`, `12.4k`, `3.1M`. */
+/** Formats numbers as `950`, `12.4k` or `3.1M`. */
 export const shortNumber = (value: number): string =>
   value < 1000 ? String(value) : value < 1_000_000 ? `${trimmed(value / 1000)}k` : `${trimmed(value / 1_000_000)}M`;
 

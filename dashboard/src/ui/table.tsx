@@ -1,4 +1,4 @@
-// A plain table, for lists of at most some hundred rows. Longer ones go into a virtual list.
+// A simple table for at most some hundred rows. Longer lists use a virtual list.
 
 import type { ComponentChildren, JSX } from "preact";
 
@@ -6,11 +6,11 @@ export interface Column<T> {
   key: string;
   title: string;
   render: (row: T) => ComponentChildren;
-  /** Numbers and times stand to the right. */
+  /** True to align the column to the right, for numbers and times. */
   end?: boolean;
-  /** Takes what is left of the width. */
+  /** True if the column gets the remaining width. */
   wide?: boolean;
-  /** Left out where the page is narrow. */
+  /** True to leave out the column on a narrow page. */
   extra?: boolean;
 }
 
@@ -20,7 +20,7 @@ interface TableProps<T> {
   rows: readonly T[];
   keyOf: (row: T) => string;
   rowClass?: (row: T) => string | undefined;
-  /** Enter or a click on a row. */
+  /** Called on Enter or on a click on a row. */
   onOpen?: (row: T) => void;
   class?: string;
 }

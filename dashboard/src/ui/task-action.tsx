@@ -1,4 +1,4 @@
-// What can be done with a task from the page: a menu, and a dialog for each choice that shows the command.
+// Actions on a task: a menu, and for each action a dialog that shows the equivalent command.
 
 import { signal } from "@preact/signals";
 import { autoUpdate, computePosition, flip, offset, shift } from "@floating-ui/dom";
@@ -24,7 +24,7 @@ const WORDS: Record<Verb, { menu: string; title: string; field: string | null }>
   reopen: { menu: "Reopen…", title: "Reopen", field: null },
 };
 
-/** What makes sense for a task as it stands; the daemon has the last word. */
+/** Returns the actions that are useful for a task in its current state. The daemon decides if an action is allowed. */
 export const verbsOf = (task: Task): Verb[] => {
   if (task.status === "completed" || task.status === "canceled") return [];
   if (task.status === "failed") return ["reopen"];
@@ -34,7 +34,7 @@ export const verbsOf = (task: Task): Verb[] => {
   return [...verbs, "cancel"];
 };
 
-/** What dragging a task to a column asks for. */
+/** Returns the action for dragging a task to a column, or null if there is none. */
 export const verbTo = (task: Task, column: TaskStatus): Verb | null => {
   const wanted: Partial<Record<TaskStatus, readonly Verb[]>> = {
     pending: ["release", "reopen"],
@@ -110,7 +110,7 @@ export const TaskMenu = ({ task, anchor, onPick, onClose }: MenuProps): JSX.Elem
   );
 };
 
-/** Whether somebody's claim ends by it, which has to be forced. */
+/** Returns true if the action ends the claim of an agent, so that the command needs `--force`. */
 const endsClaim = (verb: Verb, task: Task): boolean =>
   verb !== "claim" && verb !== "reopen" && task.status === "in_progress" && task.epoch > 0;
 
@@ -121,7 +121,7 @@ const commandFor = (verb: Verb, task: Task, agent: string, text: string): string
   return commandOf("task", verb, "TEAM", task.id, "--worker", agent || "AGENT", ...claim, ...said);
 };
 
-/** As long as the command's. */
+/** Default duration of a lease in milliseconds. It equals the default of the command. */
 const LEASE_MS = 900_000;
 
 const carryOut = (verb: Verb, task: Task, agent: string, text: string): Promise<unknown> => {
@@ -138,7 +138,7 @@ const carryOut = (verb: Verb, task: Task, agent: string, text: string): Promise<
   }
 };
 
-/** Who acted last from this page. */
+/** The agent that acted last on this page. */
 const actor = signal("");
 
 export const TaskAction = ({ task, verb, onClose }: { task: Task; verb: Verb; onClose: () => void }): JSX.Element => {

@@ -1,18 +1,21 @@
-// Text that agents wrote. It is only ever a text node; what would change how the text around it reads is shown as a mark,
-// and a very long text is cut, with a way to see more.
+// Text that agents wrote. It is only inserted as a text node. Characters that change how the text around them is
+// displayed are shown as marks. A very long text is cut and can be expanded.
 
 import { useState } from "preact/hooks";
 import type { JSX } from "preact";
 
-/** Controls, and characters that turn, hide or join what stands beside them; `projections/src/hidden.rs` has the same. */
+/**
+ * Control characters, and characters that reverse, hide or join the text around them. `projections/src/hidden.rs` has
+ * an equal list.
+ */
 const ODD =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|\p{Cs}/gu;
-/** A selector or a joiner where pictures and scripts need it: by what stands before and behind it. */
+/** Matches text after which a variation selector or joiner is needed for emoji, so it is not marked. */
 const SELECTED = /[\p{Extended_Pictographic}#*0-9]$/u;
 const JOINED = /\p{Extended_Pictographic}[\u{fe0e}\u{fe0f}\u{1f3fb}-\u{1f3ff}]*$/u;
 const PICTURE = /^\p{Extended_Pictographic}/u;
 const LETTER = /[\u0600-\u061b\u061d-\u0dff]/;
-/** How far back a base is looked for. */
+/** Number of characters before a selector in which its base character is searched. */
 const BEHIND = 12;
 
 const isNeeded = (text: string, at: number): boolean => {
@@ -24,12 +27,12 @@ const isNeeded = (text: string, at: number): boolean => {
   return (character === "\u200d" && JOINED.test(before) && PICTURE.test(after)) || (LETTER.test(before.slice(-1)) && LETTER.test(after.charAt(0)));
 };
 
-/** Whether a text has any of them. */
+/** Returns true if a text contains such characters. */
 export const isOdd = (text: string): boolean => text.search(ODD) >= 0;
 
 export interface Part {
   text: string;
-  /** The code point's name where the part is a mark. */
+  /** Name of the code point if the part is a mark. */
   mark: string | null;
 }
 
@@ -44,7 +47,7 @@ const pictureOf = (character: string): string => {
   return nameOf(character);
 };
 
-/** Splits a text into what can stand as it is and what is shown as a mark. `lines` leaves line ends and tabs as they are. */
+/** Splits a text into plain parts and marks. With `lines`, line ends and tabs are plain. */
 export const partsOf = (text: string, lines = false): Part[] => {
   const parts: Part[] = [];
   let from = 0;
@@ -60,20 +63,20 @@ export const partsOf = (text: string, lines = false): Part[] => {
   return parts;
 };
 
-/** What stands as it is and what is shown as a mark, where only a string will do, as in SVG. */
+/** Returns a text with marks as a string, for places that need a string, such as SVG. */
 export const visible = (text: string): string =>
   partsOf(text)
     .map((part) => part.text)
     .join("");
 
-/** JSON without the tokens of claims: whose a claim is its token proves, so that it is not shown around. */
+/** Formats JSON without claim tokens, because the token proves who holds a claim. */
 export const jsonOf = (value: unknown, indent = 0): string =>
   JSON.stringify(value, (name, one: unknown) => (["token", "claim_token"].includes(name) && typeof one === "string" ? "…" : one), indent) ?? "";
 
-/** Any value of an answer on one line: text as it is, else JSON. */
+/** Formats a value of an answer on one line: a text unchanged, any other value as JSON. */
 export const brief = (value: unknown): string => (typeof value === "string" ? value : jsonOf(value));
 
-/** Cuts between characters, never within one. */
+/** Cuts a text between characters, never inside one. */
 export const cut = (text: string, max: number): string => {
   if (text.length <= max) return text;
   const end = /[\ud800-\udbff]/.test(text.charAt(max - 1)) ? max - 1 : max;
@@ -93,11 +96,11 @@ const marked = (text: string, lines: boolean): JSX.Element[] =>
 
 interface TextProps {
   value: string;
-  /** How much is shown at first. */
+  /** Number of characters that are shown at first. */
   max?: number;
-  /** Keep line ends. */
+  /** True to keep line ends. */
   lines?: boolean;
-  /** Only cut, as where a click on the text means something else already. */
+  /** True if the text cannot be expanded, because a click on it has another meaning. */
   fixed?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Times, in the one form that the reader chose: since when, by the clock here, or UTC. The title always has the exact one.
+// Times in the format that the user chose: as age, in local time, or in UTC. The title has the exact time.
 
 import type { JSX } from "preact";
 import { now, slowNow } from "../state/clock.ts";
@@ -6,7 +6,7 @@ import { timeForm } from "../state/settings.ts";
 
 const two = (value: number): string => String(value).padStart(2, "0");
 
-/** `4 s`, `3 min`, `2 h 5 min`, `6 d`. */
+/** Formats durations as `4 s`, `3 min`, `2 h 5 min` or `6 d`. */
 export const spanOf = (ms: number): string => {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -17,7 +17,7 @@ export const spanOf = (ms: number): string => {
   return `${Math.floor(hours / 24)} d`;
 };
 
-/** `4:59`, or `1:02:03`: what is left of a lease. */
+/** Formats the remaining time of a lease as `4:59` or `1:02:03`. */
 export const countdownOf = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const hours = Math.floor(seconds / 3600);
@@ -42,7 +42,7 @@ export const clockOf = (time: number, today: number, utc: boolean): string => {
 
 interface TimeProps {
   value: string | null | undefined;
-  /** Fall by the second, for what is about to happen. */
+  /** True to update each second. */
   exact?: boolean;
 }
 
@@ -64,11 +64,11 @@ const textOf = (time: number, exact: boolean): string => {
 
 interface CountdownProps {
   until: string;
-  /** Said instead once it is over. */
+  /** Text that is shown after the time is over. */
   over?: string;
 }
 
-/** What is left until a time, falling each second. */
+/** The remaining time, updated each second. */
 export const Countdown = ({ until, over = "lease ran out" }: CountdownProps): JSX.Element => {
   const left = Date.parse(until) - now.value;
   return left <= 0 ? (

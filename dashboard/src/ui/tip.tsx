@@ -1,4 +1,4 @@
-// A box beside what is hovered or focused, for more than a title can say.
+// A box beside a hovered or focused element, for more text than a title can have.
 
 import { autoUpdate, computePosition, flip, offset, shift } from "@floating-ui/dom";
 import { useEffect, useId, useRef, useState } from "preact/hooks";

@@ -1,4 +1,4 @@
-// A list of which only what is seen is in the document, however long it is.
+// A virtual list. Only visible items are in the document, so long lists stay fast.
 
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
@@ -7,20 +7,20 @@ import type { ComponentChildren, JSX } from "preact";
 interface VirtualListProps<T> {
   items: readonly T[];
   keyOf: (item: T) => string | number;
-  /** Should stay the same function while it draws the same: rows that are there are then left as they are. */
+  /** Renders an item. Pass the same function while its output does not change, so that rendered rows are kept. */
   render: (item: T) => ComponentChildren;
-  /** The height of an item before it was measured. */
+  /** Estimated height of an item in pixels, used until the item is measured. */
   estimate: number;
   label: string;
-  /** Items differ in height, so each is measured. */
+  /** True if items have different heights, so that each is measured. */
   measured?: boolean;
-  /** Scrolls there when it changes. */
+  /** Scrolls to this item when the value changes. */
   scrollTo?: { index: number; align?: "auto" | "start" | "center" | "end" } | null;
-  /** Called when the end comes near. */
+  /** Called when the user scrolls near the end. */
   onEnd?: () => void;
   role?: "list" | "feed";
   class?: string;
-  /** Space beneath each item. */
+  /** Space below each item in pixels. */
   gap?: number;
 }
 
@@ -72,7 +72,7 @@ export const VirtualList = <T,>(props: VirtualListProps<T>): JSX.Element => {
 
   const measure = useCallback((element: HTMLDivElement | null) => list.measureElement(element), [list]);
   const rows = list.getVirtualItems();
-  // Scrolling draws only the rows that come into sight: a row with the same item and the same function is the same element.
+  // Scrolling renders only new rows: a row with an unchanged item and an unchanged function keeps its element.
   const drawn = useRef<Drawn<T>>({ render: props.render, rows: new Map() });
   const old = drawn.current.render === props.render ? drawn.current.rows : new Map<Key, DrawnRow<T>>();
   const current: Drawn<T> = { render: props.render, rows: new Map() };

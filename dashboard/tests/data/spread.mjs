@@ -1,10 +1,10 @@
-// Spreads the events of an export over a morning: each gets a later time, its id after it (RFC 9562, section 6.2, method
-// 3), and the times in its payload keep their distance to it.
+// Spreads the events of an export over a morning. Each event gets a later time and a matching id (RFC 9562, section
+// 6.2, method 3). Times in its payload keep their distance to the time of the event.
 
 import { readFileSync } from "node:fs";
 
 const START = Date.UTC(2026, 2, 2, 8, 0, 0) * 1000;
-/** Minutes between events, over and over. */
+/** Minutes between events. The list is repeated. */
 const GAPS = [0.4, 1.1, 2.7, 0.8, 3.9, 1.6, 0.3, 5.2];
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 

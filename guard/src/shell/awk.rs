@@ -56,8 +56,8 @@ impl Reader {
         Some(behind)
     }
 
-    /// Returns true if a slash begins a pattern, false if it is a division, and `None` if this is unclear. A slash that could be
-    /// both is a division if no further slash could end the pattern.
+    /// Returns true if a slash begins a pattern, false if it is a division, and `None` if this is unclear. A slash that
+    /// could be both is a division if no further slash could end the pattern.
     fn begins_pattern(&self, behind: &str) -> Option<bool> {
         match self.last.as_str() {
             "" | "(" | "," | "{" | "}" | ";" | "!" | "~" | "&" | "|" | "=" | "\n" | "?" | ":" => {

@@ -193,9 +193,8 @@ impl<'a> Words<'a> {
         parts.next().unwrap_or_default()
     }
 
-    /// Takes the options in one word. `open` is true if the end of the word is unknown. Returns true if the next word is the
-    /// value
-    /// of an option.
+    /// Takes the options in one word. `open` is true if the end of the word is unknown. Returns true if the next word
+    /// is the value of an option.
     fn option(&mut self, text: &str, open: bool, next: Option<&Value>) -> bool {
         let name = text.split_once('=').map_or(text, |(name, _)| name);
         if text.starts_with("--") || self.spec.is_whole(name) {

@@ -188,7 +188,8 @@ impl Walker {
         }
     }
 
-    /// Walks through commands joined by `&&` and `||`. Returns true if the commands after them run only if all of them succeeded.
+    /// Walks through commands joined by `&&` and `||`. Returns true if the commands after them run only if all of them
+    /// succeeded.
     fn and_or(&mut self, list: &AndOrList) -> bool {
         let begun = self.place.clone();
         self.pipeline(&list.first);

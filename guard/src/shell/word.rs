@@ -12,9 +12,8 @@ use brush_parser::word::{
 pub(super) enum Value {
     /// Exactly this text.
     Plain(String),
-    /// A name below this directory that matches a pattern. Empty if the word begins with the pattern; the name may then begin
-    /// with
-    /// any character.
+    /// A name below this directory that matches a pattern. Empty if the word begins with the pattern; the name may then
+    /// begin with any character.
     Below(String),
     /// A text that begins with this beginning of an option or assignment.
     Begins(String),

@@ -146,8 +146,8 @@ impl Caller {
         while self.is_awaited(LOOK) {}
     }
 
-    /// Returns true while the client waits for the answer. The client has nothing more to send, so input or the end of the stream
-    /// means false.
+    /// Returns true while the client waits for the answer. The client has nothing more to send, so input or the end of
+    /// the stream means false.
     fn is_awaited(&self, within: Duration) -> bool {
         let left = self.with(|link| link.hears(within));
         !self.served.is_stopping() && !left.unwrap_or(true)
@@ -177,9 +177,8 @@ mod tests {
         }
     }
 
-    /// Runs `act` as the answer to a client that stays or disconnects. Returns the result of the exchange, and the message that
-    /// the
-    /// client received.
+    /// Runs `act` as the answer to a client that stays or disconnects. Returns the result of the exchange, and the
+    /// message that the client received.
     fn answered(
         slots: &Arc<LocalSlots>,
         stays: bool,

@@ -30,8 +30,8 @@ impl Heads {
         self.raw.extend_from_slice(bytes);
     }
 
-    /// Checks the head that the parser has just accepted. After a fault or a head that closes the connection, later bytes are not
-    /// checked, so the connection must be closed.
+    /// Checks the head that the parser has just accepted. After a fault or a head that closes the connection, later
+    /// bytes are not checked, so the connection must be closed.
     pub fn next(&mut self) -> Result<(), HeadFault> {
         let framing = self.examine();
         if let Ok(Framing {

@@ -1,8 +1,8 @@
 //! Wraps the byte stream of a connection, and reports reads and writes to its [`ConnectionTimeouts`].
 //!
-//! The wrapper also changes two things. The HTTP parser answers invalid input without a body, and the wrapper adds the body
-//! that every error must have. And the connection is closed only after the client had time to read the answer, because closing a
-//! socket with unread input would discard the answer.
+//! The wrapper also changes two things. The HTTP parser answers invalid input without a body, and the wrapper adds the
+//! body that every error must have. And the connection is closed only after the client had time to read the answer,
+//! because closing a socket with unread input would discard the answer.
 
 use crate::reply::Reply;
 use crate::wire::timeouts::ConnectionTimeouts;

@@ -201,7 +201,8 @@ impl Plan {
         Ok(there.then(|| Part::new(RETIRED.0, &path, State::Outdated)))
     }
 
-    /// Returns the command line that the agent runs for a hook. Only the guard's hook may exit with code 2, which blocks a call.
+    /// Returns the command line that the agent runs for a hook. Only the guard's hook may exit with code 2, which
+    /// blocks a call.
     fn line(&self, context: &Context, hook: Hook) -> Result<String, CommandError> {
         if hook == Hook::Guard {
             return Ok(guard_hook::line(&self.hook.words(context)?));

@@ -118,8 +118,8 @@ fn scripts(text: &str, manager: &str) -> Vec<String> {
         .take(COMMANDS_MAX);
     let mut commands = Vec::new();
     for name in names {
-        // npm has a short command only for `test`. pnpm and yarn run every script by its name. `bun test` does not run the script
-        // `test`.
+        // npm has a short command only for `test`. pnpm and yarn run every script by its name. `bun test` does not run
+        // the script `test`.
         let short = match manager {
             "npm" => name == "test",
             "bun" => false,

@@ -1,12 +1,12 @@
-// Where the time slider stands. The page's `at` is a seq or a time; the slider is one over seqs, since every seq is a
-// state of the team and most times are not.
+// Position of the time slider. The `at` of the page is a seq or a time. The slider uses seqs, because every seq is a
+// state of the team.
 
-/** The seq that an `at` means on the slider; `null` for a time, which only the daemon can place. */
+/** Returns the seq for an `at`, or `null` for a time, which only the daemon can convert to a seq. */
 export function seqOf(at: string | null): number | null {
   return at !== null && /^\d+$/.test(at) ? Number(at) : null;
 }
 
-/** Where a key moves the slider to: `'now'` for the end, `null` for a key that moves nothing. */
+/** Returns the seq to which a key moves the slider, `'now'` for the end, or `null` for other keys. */
 export function moved(key: string, seq: number, last: number, big: boolean): number | "now" | null {
   const page = Math.max(10, Math.round(last / 20));
   switch (key) {
@@ -33,7 +33,7 @@ function upTo(seq: number, last: number): number | "now" {
   return seq >= last ? "now" : seq;
 }
 
-/** Seqs to ask the times of, for ticks: evenly spread, first and last among them. */
+/** Returns the seqs whose times are shown below the slider. They are evenly spaced and include the first and the last. */
 export function tickSeqs(last: number, most: number): number[] {
   if (last < 1 || most < 1) return [];
   if (last === 1 || most === 1) return [1];

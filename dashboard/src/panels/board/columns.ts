@@ -1,10 +1,11 @@
-// Tasks parted by status and by agent. They keep their order, but for those to be taken up, where the urgent come first.
+// Groups tasks by status and by agent. Tasks keep their order, except that urgent tasks come first among tasks that
+// can be claimed.
 
 import type { Task, TaskStatus } from "../../api/types.ts";
 
 export const COLUMNS: readonly TaskStatus[] = ["pending", "assigned", "blocked", "in_progress", "completed", "failed", "canceled"];
 
-/** Always there, also without a task: a board without them is hard to read. */
+/** Columns that are shown even without tasks, so that the board stays easy to read. */
 const ALWAYS: readonly TaskStatus[] = ["pending", "blocked", "in_progress", "completed"];
 
 const RANKS: Record<string, number> = { critical: 0, high: 1, normal: 2, low: 3 };
@@ -32,13 +33,16 @@ export const columnsOf = (tasks: readonly Task[]): Map<TaskStatus, Task[]> => {
 };
 
 export interface Lane {
-  /** Empty for what is nobody's. */
+  /** The owner of the tasks in the lane. Empty for tasks without an owner. */
   owner: string;
   count: number;
   columns: Map<TaskStatus, Task[]>;
 }
 
-/** Who works on something first, then the others by name, and what is nobody's last. */
+/**
+ * Returns the lanes: first the agents that work on a task, then the other agents by name, then tasks without an
+ * owner.
+ */
 export const lanesOf = (tasks: readonly Task[]): Lane[] => {
   const owners = new Map<string, Task[]>();
   for (const task of tasks) {

@@ -1,5 +1,6 @@
-// Shows what a task waits for and what waits for it, while it is hovered or focused. Only cards that are in the document
-// are marked, by an attribute that rendering does not touch: drawing the whole board for each movement would be too slow.
+// While a task is hovered or focused, marks the tasks on which it waits and the tasks that wait for it. Only cards in
+// the document are marked, by an attribute that rendering does not change, because rendering the whole board for each
+// movement of the mouse would be too slow.
 
 import type { Task } from "../../api/types.ts";
 

@@ -1,5 +1,5 @@
-// A small graph as SVG: boxes, and arrows between them. Boxes that lead somewhere are links, so that the keyboard gets
-// to them; what is told by a colour also stands there as a sign or a word.
+// A small graph as SVG, with boxes and arrows. A box that opens something is a link, so that the keyboard can reach
+// it. A sign or a word repeats everything that a colour shows.
 
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
@@ -8,7 +8,7 @@ import type { Placed, PlacedNode } from "./layout.ts";
 interface Props {
   placed: Placed;
   label: string;
-  /** What a box holds, around its centre. */
+  /** Returns the content of a box. The centre of the box is the origin of its coordinates. */
   node: (node: PlacedNode) => ComponentChildren;
   nodeClass?: (id: string) => string;
   edgeClass?: (key: string, from: string, to: string) => string;
@@ -26,7 +26,7 @@ export function Graph({ placed, label, node, nodeClass, edgeClass, edgeTitle, hr
         viewBox={`0 0 ${placed.width} ${placed.height}`}
         role="group"
         aria-label={label}
-        // It shrinks to what room there is, but not until nobody can read it.
+        // The graph shrinks with the available space, but only as long as its text is readable.
         style={{ minWidth: `${Math.round(placed.width * 0.7)}px` }}
       >
         <defs>

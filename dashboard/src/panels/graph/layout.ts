@@ -1,4 +1,4 @@
-// Places of the nodes and edges of a small graph: machines, and the tasks around a task.
+// Computes positions for the nodes and edges of a small graph: a state machine, or the tasks around a task.
 
 import dagre from "@dagrejs/dagre";
 
@@ -23,7 +23,7 @@ export interface PlacedNode extends NodeBox, Point {}
 
 export interface PlacedEdge extends Edge {
   path: string;
-  /** Where the label stands. */
+  /** Position of the label. */
   middle: Point;
   key: string;
 }
@@ -35,7 +35,7 @@ export interface Placed {
   height: number;
 }
 
-/** Places a graph; edges to nodes that there are none of are left out, and so is what stands twice. */
+/** Computes a layout. Ignores repeated edges, and edges to unknown nodes. */
 export function placeGraph(nodes: readonly NodeBox[], edges: readonly Edge[], direction: "LR" | "TB" = "LR"): Placed {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: direction, nodesep: 22, edgesep: 14, ranksep: 46, marginx: 12, marginy: 12 });
@@ -72,7 +72,10 @@ export function placeGraph(nodes: readonly NodeBox[], edges: readonly Edge[], di
   };
 }
 
-/** A smooth path through points: quadratic curves from middle to middle, so that it never leaves their hull. */
+/**
+ * Returns a smooth path through points. It uses quadratic curves between midpoints, so the path stays within the hull
+ * of the points.
+ */
 export function curve(points: readonly Point[]): string {
   const [first, ...rest] = points;
   if (!first) return "";

@@ -1,8 +1,8 @@
-// Sizes as people read them.
+// Formats sizes for people.
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
-/** `1536` as `1.5 KiB`. */
+/** Formats `1536` as `1.5 KiB`. */
 export function bytes(count: number): string {
   let value = count;
   let unit = 0;

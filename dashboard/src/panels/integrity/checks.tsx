@@ -1,4 +1,4 @@
-// What `doctor` found when it last looked.
+// The findings of the last `doctor` check.
 
 import type { Examination, Health } from "../../api/types.ts";
 import { byHealth, HEALTH, worstOf } from "./health.ts";

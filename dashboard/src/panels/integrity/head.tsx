@@ -1,4 +1,4 @@
-// The head of the log: what a receipt of now would vouch for, and the receipt to take away.
+// The head of the log, and a receipt of the current state for download.
 
 import { copyText } from "../../ui/command.tsx";
 import { useState } from "preact/hooks";

@@ -1,4 +1,4 @@
-// Signs of the healths of a check. `teamlog doctor check` has the same ones.
+// Signs for the health of a check. `teamlog doctor check` uses equal signs.
 
 import type { Health } from "../../api/types.ts";
 
@@ -15,12 +15,11 @@ export const HEALTH: Readonly<Record<Health, Look>> = {
 
 const WORST_FIRST: readonly Health[] = ["unhealthy", "warn", "healthy"];
 
-/** What is wrong comes first. */
+/** Sorts checks. Unhealthy checks come first. */
 export function byHealth<C extends { status: Health }>(checks: readonly C[]): C[] {
   return [...checks].sort((a, b) => WORST_FIRST.indexOf(a.status) - WORST_FIRST.indexOf(b.status));
 }
 
-/** The worst health of all checks. */
 export function worstOf(checks: readonly { status: Health }[]): Health {
   return byHealth(checks)[0]?.status ?? "healthy";
 }

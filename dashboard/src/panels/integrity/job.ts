@@ -1,4 +1,4 @@
-// Work that the daemon does in the background: started here, looked at until it is done.
+// Work that the daemon does in the background. The page starts it and polls until it is done.
 
 import { useState } from "preact/hooks";
 import { at } from "../../state/route.ts";
@@ -10,7 +10,7 @@ export interface Job {
   state: "never" | "running" | "done";
   started_at?: string;
   finished_at?: string;
-  /** Why it could not be done at all. */
+  /** Reason why the work could not be carried out. */
   failure?: string;
 }
 
@@ -18,12 +18,12 @@ export interface JobRead<T> {
   query: Query<T>;
   error: unknown;
   running: boolean;
-  /** Why it cannot be started now. */
+  /** Reason why the work cannot be started now. */
   why: string | null;
   start: () => void;
 }
 
-/** The job at that path. Reading every byte changes nothing, so any session that may post may start it. */
+/** Returns the job at a path. Every session may start it, because reading every byte changes nothing. */
 export const useJob = <T extends Job>(path: string): JobRead<T> => {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);

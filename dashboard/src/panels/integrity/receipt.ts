@@ -1,11 +1,11 @@
-// A receipt as somebody drops it on the page: what `head --json` printed, a line of `--receipt`, or an answer that
-// holds one. Nothing is judged here but that it is one; whether it holds says the daemon.
+// Finds a receipt in a text that the user dropped on the page: the output of `head --json`, the field of `--receipt`,
+// or an answer that contains a receipt. The daemon checks if the receipt matches the log.
 
 export type Receipt = Record<string, unknown>;
 
 const LARGEST = 64 * 1024;
 
-/** The receipt that a text holds, or why it holds none. */
+/** Returns the receipt in a text, or the reason why there is none. */
 export function receiptIn(text: string): { receipt: Receipt } | { why: string } {
   if (text.trim() === "") return { why: "it is empty" };
   if (text.length > LARGEST) return { why: "it is larger than any receipt (64 KiB)" };

@@ -1,4 +1,4 @@
-// Receipts held against the log: dropped, chosen or pasted.
+// Compares receipts with the log. A receipt is dropped, chosen as a file or pasted.
 
 import { useRef, useState } from "preact/hooks";
 import { commandOf, CopyCommand, Failed, Link, send, Shown } from "../page.tsx";
@@ -18,7 +18,7 @@ export function Receipts() {
   const [error, setError] = useState<unknown>(null);
   const [checked, setChecked] = useState<Checked | null>(null);
   const [over, setOver] = useState(false);
-  // What was asked last counts, whichever answer comes last.
+  // Only the answer to the last request is shown, even if an earlier answer arrives later.
   const asked = useRef(0);
 
   const check = (given: string, from: string): void => {
@@ -106,7 +106,7 @@ export function Receipts() {
   );
 }
 
-// All other kinds are those of `verify`: bytes that the receipt vouches for are not what they were.
+// All other kinds come from `verify`: bytes that the receipt covers have changed.
 const WRONG: Readonly<Record<string, string>> = {
   signature_invalid: "✕ its signature is not valid",
   cut_below_receipt: "✕ cut since",

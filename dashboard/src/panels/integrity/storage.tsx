@@ -1,4 +1,4 @@
-// Where the bytes are: the chain of segments, the disk, backups.
+// Use of storage: the chain of segments, the disk and the backups.
 
 import { bytes } from "./bytes.ts";
 import { commandOf, CopyCommand, Empty, Failed, Shown, useRead, When } from "../page.tsx";

@@ -1,4 +1,4 @@
-// The last verification: every byte of the log, read by the daemon on request.
+// The last verification. On request, the daemon reads every byte of the log.
 
 import { bytes } from "./bytes.ts";
 import { useJob, type Job } from "./job.ts";

@@ -1,5 +1,5 @@
-// A run of the bootstrap contract: where it stands on the drawing, the checklist, what must not happen now, and what
-// would come of a report.
+// A run of the bootstrap contract: its state in the drawing, its checklist, steps that are forbidden now, and the
+// result of a hypothetical report.
 
 import { commandOf, CopyCommand, Empty, Failed, go, Link, param, readingOf, Shown, useRead, When } from "../page.tsx";
 import { ExplainBootstrap } from "./explain-bootstrap.tsx";

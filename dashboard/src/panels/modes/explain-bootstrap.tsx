@@ -1,4 +1,4 @@
-// What would come of a report on a bootstrap run: asked, never recorded.
+// Shows the result of a hypothetical report on a bootstrap run. Nothing is recorded.
 
 import { useEffect, useState } from "preact/hooks";
 import { commandOf, CopyCommand, Failed, send, Shown, useAt } from "../page.tsx";

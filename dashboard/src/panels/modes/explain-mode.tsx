@@ -1,4 +1,4 @@
-// What would become of starting a mode now, in the daemon's words.
+// Shows the result of starting a mode now, in the words of the daemon.
 
 import { CopyCommand, Failed, param, readingOf, Shown, useRead } from "../page.tsx";
 

@@ -1,4 +1,4 @@
-// A machine as boxes and arrows: where it is stands out, and so do the steps that lead on from there.
+// A state machine as boxes and arrows. The current state and its next steps are highlighted.
 
 import { useMemo } from "preact/hooks";
 import { useNarrow } from "../page.tsx";
@@ -16,17 +16,17 @@ export interface Machine {
 interface Props {
   machine: Machine;
   here: readonly string[];
-  /** What may come next by the daemon's word; else what the drawing says. */
+  /** The next steps according to the daemon. Without it, the arrows of the drawing. */
   next?: readonly string[];
-  /** What leads to a choice of a step; without it steps are only shown. */
+  /** Called when the user selects a step. Without it, steps cannot be selected. */
   onStep?: (by: string) => void;
   chosen?: string | null;
 }
 
 export function MachineDrawn({ machine, here, next, onStep, chosen }: Props) {
   const narrow = useNarrow();
-  // Several reports may lead from one state to another: they share an arrow, or the drawing would be all arrows. A step
-  // that leads nowhere else is in the list below only.
+  // Several reports can lead from one state to another. They share one arrow, so that the drawing stays readable. A
+  // step that leads back to its state is only in the list below the drawing.
   const { placed, docs } = useMemo(() => {
     const merged = new Map<string, { from: string; to: string; label: string; doc: string }>();
     for (const step of machine.steps) {

@@ -1,4 +1,4 @@
-// The tasks that a task waits for, and those that wait for it, drawn.
+// A drawing of the tasks on which a task waits, and of the tasks that wait for it.
 
 import { useMemo } from "preact/hooks";
 import { commandOf, Empty, Failed, link, visible } from "../page.tsx";

@@ -1,4 +1,4 @@
-// What differs between two readings of a task.
+// Compares two states of a task.
 
 import { brief } from "../../ui/text.tsx";
 
@@ -8,10 +8,10 @@ export interface Change {
   to: unknown;
 }
 
-// What every event moves, and says nothing about the task.
+// Fields that change with every event and say nothing about the task.
 const NOISE = new Set(["schema_version", "schemaVersion", "version", "snapshot_version", "seq"]);
 
-/** The fields in which two readings differ, nested ones by their path, in the order of their names. */
+/** Returns the fields in which two states differ, sorted by name. Nested fields have a path as name. */
 export function changesBetween(from: unknown, to: unknown): Change[] {
   const changes: Change[] = [];
   walk("", from ?? {}, to ?? {}, changes);
@@ -34,7 +34,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A value as a line of text; an empty one in words, so that a change to nothing is seen. */
+/** Formats a value as one line. An empty value becomes a word, so that a change to nothing is visible. */
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return "nothing";
   if (value === "") return "empty";

@@ -1,4 +1,4 @@
-// What changed of a task between two events: two readings of it as of then, held against each other.
+// The changes of a task between two events. Reads the task at both points and compares the answers.
 
 import { commandOf, CopyCommand, Failed, go, Link, Shown, useRead } from "../page.tsx";
 import { changesBetween, shown } from "./changes.ts";
@@ -14,7 +14,7 @@ export function Differences({ id, from, to }: { id: string; from: number | null;
       <p class="mild">Mark an event under “from” to see what changed since; a second one under “to” ends it there.</p>
     );
   }
-  // Before its first event there is no task: everything of it is new then.
+  // Before its first event the task does not exist, so all of its fields are new.
   const none = isNotFound(before.error);
   const error = (none ? undefined : before.error) ?? after.error;
   if (error) return <Failed error={error} />;

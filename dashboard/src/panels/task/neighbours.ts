@@ -1,4 +1,4 @@
-// The tasks around a task: what it waits for, and what waits for it, as far as a few steps.
+// Finds the tasks around a task: tasks on which it waits and tasks that wait for it, up to a few steps.
 
 export interface TaskLike {
   id: string;
@@ -10,13 +10,13 @@ export interface TaskLike {
 
 export interface Neighbourhood {
   tasks: TaskLike[];
-  /** From what is waited for to what waits. */
+  /** Edges from a task to a task that waits for it. */
   edges: { from: string; to: string }[];
-  /** Whether more lies beyond what is shown. */
+  /** True if there are more tasks than shown. */
   more: boolean;
 }
 
-/** The tasks at most `steps` away from `centre`, at most `most` of them, the nearest first. */
+/** Returns at most `most` tasks that are at most `steps` away from `centre`, nearest first. */
 export function neighbourhood(tasks: readonly TaskLike[], centre: string, steps = 2, most = 40): Neighbourhood {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const waiters = new Map<string, string[]>();

@@ -1,5 +1,6 @@
-// Reads the tasks around a task. A small team's are read whole; of a large one those that still wait, and one by one what
-// they and the task itself wait for, since reading thousands to show ten would be slow.
+// Reads the tasks around a task. All tasks of a small team are read. For a large team, reads the tasks that still
+// wait, and one by one the tasks on which they and the task itself wait, because reading thousands of tasks would be
+// slow.
 
 import { useEffect, useState } from "preact/hooks";
 import { read, useAt, useRead } from "../page.tsx";
@@ -18,13 +19,13 @@ interface TaskPage {
 export interface TasksAround {
   tasks: TaskLike[] | null;
   error: unknown;
-  /** Whether not all were read. */
+  /** True if some tasks were not read. */
   part: boolean;
 }
 
 const MOVES = ["task_", "message_sent"];
 
-/** The tasks that may be around that one. */
+/** Returns the tasks that may be around a task. */
 export const useTasksAround = (id: string): TasksAround => {
   const at = useAt();
   const all = useRead<TaskPage>("/v1/tasks", { limit: PAGE }, { on: MOVES });
@@ -62,7 +63,7 @@ export const useTasksAround = (id: string): TasksAround => {
   return { tasks, error: waiting.error, part };
 };
 
-// One that cannot be read is drawn as unknown; the others are of use without it.
+// Returns null for a task that cannot be read. It is drawn as unknown, and the others are still shown.
 async function one(id: string, at: string | null, signal: AbortSignal): Promise<TaskLike | null> {
   try {
     const answer = await read<{ task: TaskLike } | TaskLike>(`/v1/tasks/${encodeURIComponent(id)}`, { at }, signal);

@@ -1,4 +1,4 @@
-// All that an event holds, beside the list it was chosen in.
+// All fields of an event, beside the list in which it was selected.
 
 import type { ComponentChildren } from "preact";
 import { jsonOf } from "../../ui/text.tsx";

@@ -1,5 +1,5 @@
-// The whole trace in little: how much happened when, where the problems are, and which stretch the chart shows.
-// Dragging chooses the stretch; the same is there by keyboard in the waterfall (`+`, `-`, `0`).
+// An overview of the whole trace: the number of events over time, the problems, and the part that the chart shows.
+// The user selects the part by dragging, or with the keys `+`, `-` and `0` in the waterfall.
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { Story } from "./story.ts";
@@ -55,7 +55,7 @@ export function MiniMap({ story, whole, shown, onStretch }: Props) {
     >
       {counts.map((count, at) => {
         if (count === 0) return null;
-        // The root lets one event beside hundreds still be seen.
+        // The square root keeps a single event visible beside hundreds.
         const height = 4 + Math.sqrt(count / most) * (HEIGHT - 10);
         return <rect key={at} class="wf-map-events" x={at + 0.1} width={0.8} y={HEIGHT - height} height={height} />;
       })}

@@ -1,4 +1,4 @@
-// How an outcome looks: a tone for the eye, a sign and a word for everybody.
+// Display of an outcome: a tone, a sign and a word.
 
 export type Tone = "good" | "bad" | "warn" | "idle" | "open";
 
@@ -25,7 +25,7 @@ const LOOKS: Readonly<Record<string, OutcomeLook>> = {
   none: { tone: "idle", sign: "·", word: "no task" },
 };
 
-/** How that outcome, or status, looks. */
+/** Returns the display of an outcome or status. */
 export function outcomeOf(name: string): OutcomeLook {
   return LOOKS[name] ?? { tone: "idle", sign: "·", word: name.replaceAll("_", " ") };
 }

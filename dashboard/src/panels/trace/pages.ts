@@ -1,9 +1,9 @@
-// The pages of a long trace put together again. A span that begins on one page and ends on another is told whole by
-// neither, so its end is looked for here; all else is as the daemon says.
+// Joins the pages of a long trace. A span may begin on one page and end on another, so its end is searched here. All
+// other data is as the daemon sent it.
 
 import { field, message, micros, type OutsideCause, type Span, type TraceEvent, type TracePage } from "./story.ts";
 
-/** Puts pages together, whatever order they come in. */
+/** Joins pages, which may be in any order. */
 export function joinPages(pages: readonly TracePage[]): TracePage {
   const ordered = pages
     .filter((page) => page.events.length > 0)
@@ -71,8 +71,8 @@ function finalStatus(event: TraceEvent): string | undefined {
 }
 
 /**
- * The pages of a trace that has grown, where only the newest was read again; `null` where that one does not reach back to
- * what was known, so that all have to be read.
+ * Returns the pages of a trace that has grown, after only the newest page was read again. Returns `null` if the new
+ * page does not reach the known pages, so that all pages must be read again.
  */
 export function refreshed(known: readonly TracePage[], fresh: TracePage): TracePage[] | null {
   const oldest = fresh.events[0]?.seq;

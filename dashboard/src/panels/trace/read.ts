@@ -1,4 +1,4 @@
-// Reads a trace whole: the newest page first, so that something stands there at once, then the older ones.
+// Reads a whole trace. The newest page is read first, so that something is shown quickly; older pages follow.
 
 import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import { settled } from "../../state/query.ts";
@@ -14,13 +14,13 @@ const MOST = 20;
 export interface TraceRead {
   story: Story | null;
   error: unknown;
-  /** Whether older pages are on their way. */
+  /** True while older pages are being read. */
   loading: boolean;
-  /** Whether there are more than are read by themselves. */
+  /** Reads further pages, or null if no more pages exist than are read automatically. */
   older: (() => void) | null;
 }
 
-/** The trace of that id as of `at`, read again when the team's log grows. */
+/** Reads the trace with this id at the point `at`. Reads it again when the team's log grows. */
 export function useTrace(traceId: string, at: string | null): TraceRead {
   const [pages, setPages] = useState<TracePage[]>([]);
   const [error, setError] = useState<unknown>(null);

@@ -1,6 +1,6 @@
-// The rows of a waterfall. Three views of one story make the same kind of row, so that one list draws, searches and
-// walks them all: every event below its cause (full), one row for each task and message (compact), one lane for each
-// agent (timeline).
+// Computes the rows of a waterfall. The three views of a trace make rows of one type, so that one list can draw and
+// search them: every event below its cause (full), one row per task and message (compact), one lane per agent
+// (timeline).
 
 import { share, type Stretch } from "./scale.ts";
 import { micros, words, type Span, type Step, type Story } from "./story.ts";
@@ -8,20 +8,20 @@ import { micros, words, type Span, type Step, type Story } from "./story.ts";
 export type View = "full" | "compact" | "timeline";
 export const VIEWS: readonly View[] = ["compact", "timeline", "full"];
 
-/** Something with a begin and an end. Times in microseconds. */
+/** A bar from the begin to the end of something. Times are in microseconds. */
 export interface Bar {
   key: string;
   from: number;
   to: number;
   outcome: string;
   title: string;
-  /** Whether it has not ended. */
+  /** True if the task or message has not ended. */
   open: boolean;
   firstSeq: number;
   lastSeq: number | null;
 }
 
-/** An event on a row. */
+/** An event as a dot on a row. */
 export interface Dot {
   seq: number;
   at: number;
@@ -33,7 +33,7 @@ export interface Dot {
 export interface Row {
   key: string;
   depth: number;
-  /** The event that a click on the row selects. */
+  /** Seq of the event that a click on the row selects. */
   seq: number;
   step: Step | null;
   label: string;
@@ -48,13 +48,13 @@ export interface Row {
   dots: Dot[];
 }
 
-/** The rows of a story in a view. */
+/** Returns the rows of a story in a view. */
 export function rowsOf(story: Story, view: View, collapsed: ReadonlySet<string>): Row[] {
   if (view === "full") return treeRows(story, collapsed);
   return groupRows(story, view === "compact" ? activityOf : laneOf, collapsed, view);
 }
 
-/** The keys of all rows that can be collapsed: what "collapse all" collapses. */
+/** Returns the keys of all rows that can be collapsed. */
 export function collapsible(story: Story, view: View): string[] {
   if (view === "full")
     return story.steps.filter((step) => step.children.length > 0).map((step) => `e${step.event.seq}`);
@@ -63,7 +63,8 @@ export function collapsible(story: Story, view: View): string[] {
 
 function treeRows(story: Story, collapsed: ReadonlySet<string>): Row[] {
   const rows: Row[] = [];
-  // A stack of its own: a story may be a chain of thousands, deeper than calls may nest.
+  // Use an explicit stack, because a chain of causes may be thousands long and recursion would overflow the call
+  // stack.
   const stack: number[] = [];
   for (let index = story.steps.length - 1; index >= 0; index -= 1) {
     if (story.steps[index]?.parent === null) stack.push(index);
@@ -130,7 +131,10 @@ function dotOf(step: Step): Dot {
   };
 }
 
-/** The bar of a span; none for a message that nobody acknowledged and that did not die, which has no end to draw. */
+/**
+ * Returns the bar of a span. A message that was neither acknowledged nor became a dead letter has no end and so no
+ * bar.
+ */
 export function barOf(span: Span, story: Story): Bar | null {
   const begin =
     story.steps[story.bySeq.get(span.first_seq) ?? -1]?.at ?? (span.started_at ? micros(span.started_at) : null);
@@ -170,7 +174,7 @@ function laneOf(step: Step): [string, string] {
   return [`agent ${step.event.actor}`, step.event.actor];
 }
 
-// Groups open on demand: what is in `collapsed` is what was *opened* there, since closed is how they are of use.
+// In this view groups are closed by default, so `collapsed` contains the keys of groups that the user opened.
 function groupRows(
   story: Story,
   groupOf: (step: Step) => [string, string],
@@ -227,7 +231,7 @@ function groupRows(
   return rows;
 }
 
-/** The rows that hold a text, by index. */
+/** Returns the indices of the rows that contain a text. */
 export function findRows(rows: readonly Row[], text: string): number[] {
   const wanted = text.trim().toLowerCase();
   if (wanted === "") return [];
@@ -243,7 +247,10 @@ export function findRows(rows: readonly Row[], text: string): number[] {
   return found;
 }
 
-/** The next of some sorted places behind `from`, around the end; the one before with `back`. */
+/**
+ * Returns the next of the sorted `places` after `from`, continuing at the start. With `back`, returns the previous
+ * one.
+ */
 export function around(places: readonly number[], from: number, back = false): number | null {
   if (places.length === 0) return null;
   if (back) return [...places].reverse().find((place) => place < from) ?? places[places.length - 1] ?? null;
@@ -253,8 +260,8 @@ export function around(places: readonly number[], from: number, back = false): n
 const SLOTS = 700;
 
 /**
- * What of a row's bars or dots is drawn: those in the stretch, and of several that would stand in one spot only the
- * worst. A lane of thousands would be a document of its own otherwise, and look the same.
+ * Returns the bars or dots of a row to draw: those in the visible part of the trace, and of several at one position
+ * only the worst. Drawing all of thousands would look equal and be slow.
  */
 export function thinned<T extends Bar | Dot>(all: readonly T[], stretch: Stretch): T[] {
   if (all.length < 50) return [...all];

@@ -1,17 +1,17 @@
-// Where a time stands in a chart. One function for bars, dots, ticks and the mini-map, so that they cannot disagree.
+// Converts times to positions in a chart. Bars, dots, ticks and the overview use it, so that they agree.
 
-/** A stretch of time, in microseconds. */
+/** A range of time in microseconds. */
 export interface Stretch {
   from: number;
   to: number;
 }
 
-/** The share of a stretch that lies before a time: 0 at its begin, 1 at its end. */
+/** Returns the relative position of a time in a range: 0 at its start, 1 at its end. */
 export function share(at: number, { from, to }: Stretch): number {
   return to > from ? (at - from) / (to - from) : 0;
 }
 
-/** Where something from one time to another stands, in percent of the chart; `null` where it lies outside. */
+/** Returns left edge and width of a time range in percent of the chart, or `null` if it is outside of the chart. */
 export function place(from: number, to: number, stretch: Stretch): { left: number; width: number } | null {
   const left = share(from, stretch);
   const right = share(to, stretch);
@@ -26,7 +26,7 @@ const STEPS = [
   3.1536e13,
 ];
 
-/** Offsets at which ticks stand, in microseconds since `zero`. */
+/** Returns the positions of ticks in microseconds since `zero`. */
 export function ticks(stretch: Stretch, zero: number, most: number): number[] {
   const length = stretch.to - stretch.from;
   if (length <= 0 || most < 1) return [];
@@ -36,7 +36,7 @@ export function ticks(stretch: Stretch, zero: number, most: number): number[] {
   return marks;
 }
 
-/** How long something took, in at most two units. */
+/** Formats a duration with at most two units. */
 export function duration(micros: number): string {
   const sign = micros < 0 ? "−" : "";
   const us = Math.abs(micros);

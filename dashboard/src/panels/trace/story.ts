@@ -1,9 +1,9 @@
-// A trace as the panel draws it: its events in the order of the log, each below what led to it, and the spans of tasks
-// and messages, which the daemon folds.
+// A trace in the form in which the panel draws it: events in the order of the log, each below its cause, and the
+// spans of tasks and messages that the daemon computes.
 
 import { jsonOf } from "../../ui/text.tsx";
 
-/** An event of the log, as `/v1/trace/{id}` and `/v1/tasks/{id}/history` answer it. */
+/** An event of the log in the answers of `/v1/trace/{id}` and `/v1/tasks/{id}/history`. */
 export interface TraceEvent {
   seq: number;
   id: string;
@@ -27,7 +27,7 @@ export interface TraceEvent {
   acked?: boolean | null;
 }
 
-/** A task or a message from begin to end. */
+/** A task or message from its begin to its end. */
 export interface Span {
   kind: string;
   id: string;
@@ -39,7 +39,7 @@ export interface Span {
   started_at?: string | null;
 }
 
-/** A cause that an event names and its page does not hold. */
+/** A cause of an event that is not on the event's page. */
 export interface OutsideCause {
   id: string;
   seq?: number | null;
@@ -56,18 +56,18 @@ export interface TracePage {
   next_cursor: string | null;
 }
 
-/** An event and its place in the story. Times in microseconds. */
+/** An event and its place in the story. Times are in microseconds. */
 export interface Step {
   event: TraceEvent;
   at: number;
   depth: number;
   parent: number | null;
   children: number[];
-  /** What is known of a cause that the story does not hold. */
+  /** Known fields of a cause that is not in the story. */
   outside: OutsideCause | null;
-  /** The spans that this event begins. */
+  /** Spans that begin with this event. */
   begins: Span[];
-  /** What it is about: the task's subject, the message's type, in words. */
+  /** Subject of the event in words, such as the title of its task or the type of its message. */
   said: string;
   problem: string | null;
 }
@@ -83,14 +83,17 @@ export interface Story {
   missing: OutsideCause[];
 }
 
-/** Microseconds since 1970. `Date.parse` alone would lose those behind the millisecond, and bars of short traces. */
+/**
+ * Converts a time to microseconds since 1970. `Date.parse` would lose the microseconds, which bars of short traces
+ * need.
+ */
 export function micros(time: string): number {
   const millis = Date.parse(time);
   const fraction = /\.\d{3}(\d{1,3})/.exec(time)?.[1] ?? "";
   return millis * 1000 + Number(fraction.padEnd(3, "0") || 0);
 }
 
-/** Orders the events of a page as a tree by cause, and marks what is a problem. */
+/** Arranges the events of a page as a tree by cause, and marks problems. */
 export function storyOf(page: TracePage): Story {
   const byId = new Map<string, number>();
   const sentBy = new Map<string, number>();
@@ -145,8 +148,8 @@ export function storyOf(page: TracePage): Story {
   };
 }
 
-// As `teamlog trace`: below the named cause, else a fact about a message below its sending. A cause that does not
-// precede its event is none, so that nothing that a log holds can make a loop.
+// Like `teamlog trace`: an event is below its cause; without a cause, an event about a message is below the event
+// that sent the message. A cause must precede its event, so a log cannot create a loop.
 function parentOf(
   event: TraceEvent,
   byId: ReadonlyMap<string, number>,
@@ -169,19 +172,19 @@ function problemOf(event: TraceEvent, begins: readonly Span[]): string | null {
   return bad ? `${bad.kind} ${bad.id} ${words(bad.outcome)}` : null;
 }
 
-/** `lease_expired` as people read it. */
+/** Formats a name such as `lease_expired` for people. */
 export function words(name: string): string {
   return name.replaceAll("_", " ");
 }
 
-/** A text or number of that name within a value. */
+/** Returns the text or number in a field of a value. */
 export function field(value: unknown, name: string): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const found = (value as Record<string, unknown>)[name];
   return typeof found === "string" ? found : typeof found === "number" ? String(found) : undefined;
 }
 
-/** The envelope that a `message_sent` holds. */
+/** Returns the message envelope of a `message_sent` event. */
 export function message(event: TraceEvent): Record<string, unknown> | undefined {
   const payload = event.payload as { message?: unknown } | null | undefined;
   return typeof payload?.message === "object" && payload.message !== null
@@ -189,7 +192,7 @@ export function message(event: TraceEvent): Record<string, unknown> | undefined 
     : undefined;
 }
 
-/** Who sent it, where that is not who did it. */
+/** Returns the sender of a message if the sender is not the acting agent. */
 export function senderOf(event: TraceEvent): string | null {
   const from = field(message(event), "from") ?? field(event.payload, "from");
   return from && from !== event.actor ? from : null;
@@ -197,7 +200,7 @@ export function senderOf(event: TraceEvent): string | null {
 
 const LONGEST = 200;
 
-/** What an event says, in a line. */
+/** Describes an event in one line. */
 export function said(event: TraceEvent): string {
   const text = sentence(event);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;

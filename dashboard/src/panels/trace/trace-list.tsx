@@ -1,4 +1,4 @@
-// All traces, that of the newest event first.
+// The list of all traces. The trace of the newest event comes first.
 
 import { commandOf, Empty, Failed, Link, More, Panel, Shown, useRead, When } from "../page.tsx";
 import { duration } from "./scale.ts";

@@ -15,7 +15,7 @@ function event(seq: number, minute: number, kind: string, more: Partial<TraceEve
   return { seq, id: `e-${seq}`, created_at: time(minute), kind, actor: "dev", trace_id: "tr-login", ...more };
 }
 
-// The story that `teamlog demo` tells.
+// Returns the trace of `teamlog demo`.
 function login(): TracePage {
   const sent = (seq: number, minute: number, task: string, id: string, more: Partial<TraceEvent> = {}): TraceEvent =>
     event(seq, minute, "message_sent", {

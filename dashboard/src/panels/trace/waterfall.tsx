@@ -1,5 +1,5 @@
-// The rows of a trace and their bars. Only rows in sight are in the document, beside the one that has the focus, which
-// would be lost otherwise; all have one height, so that a place in the list is a multiplication.
+// The rows of a trace and their bars. Only visible rows are in the document, and the row with the focus, which would
+// otherwise lose it. All rows have one height, so the position of a row is its index times the height.
 
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -17,12 +17,12 @@ interface Props {
   active: number;
   found: ReadonlySet<number>;
   label: string;
-  /** Grows when the active row is to have the focus and to be in sight. */
+  /** Increases when the active row must be scrolled into view and get the focus. */
   focus: number;
   past: boolean;
   onActive: (index: number, chosen: boolean) => void;
   onToggle: (row: Row) => void;
-  /** The stretch shown is to move, to later or earlier times. */
+  /** Moves the visible range of time. `right` is true for later times. */
   onPan: (right: boolean) => void;
 }
 
@@ -43,7 +43,7 @@ export function Waterfall(props: Props) {
     return () => sized.disconnect();
   }, []);
 
-  // Rows of older pages come in above: what is in sight stays there.
+  // Rows of older pages are inserted above. The visible rows keep their positions.
   const anchor = useRef<{ key: string; offset: number } | null>(null);
   useLayoutEffect(() => {
     const element = box.current;
@@ -73,11 +73,11 @@ export function Waterfall(props: Props) {
   const first = Math.max(0, Math.floor(sight.top / height) - BEYOND);
   const last = Math.min(rows.length, Math.ceil((sight.top + sight.height) / height) + BEYOND);
   const indexes = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
-  // The active row stands first whatever is in sight: an element that is moved within its parent loses the focus.
+  // The active row is always the first element, because an element that is moved inside its parent loses the focus.
   const others = indexes.filter((index) => index !== active);
 
   const marks = ticks(stretch, zero, narrow ? 3 : 6);
-  // A row that was drawn is drawn by the same node again, so that scrolling only costs the rows that come into sight.
+  // Reuse the elements of rows that were drawn, so that scrolling draws only new rows.
   const drawn = useMemo(() => new Map<string, JSX.Element>(), [rows, stretch, props.found, height]);
   const latest = useRef(props);
   latest.current = props;
@@ -164,7 +164,7 @@ function keys(event: KeyboardEvent, props: Props): void {
       go(0);
       break;
     case "End":
-      // In the past End leads back to now, wherever the focus is.
+      // In the past, the End key leads back to the present, no matter which element has the focus.
       if (props.past) return;
       go(rows.length - 1);
       break;
@@ -206,7 +206,7 @@ interface RowProps {
   onToggle: () => void;
 }
 
-// Characters that turn or hide are marks here too, but as plain text: rows have no room for more.
+// Marks hidden characters in plain text, because a row has no space for more.
 function inline(text: string): JSX.Element {
   return <bdi>{visible(text)}</bdi>;
 }
@@ -283,7 +283,7 @@ function BarShown({ bar, stretch, alone }: { bar: Bar; stretch: Stretch; alone: 
   if (!at) return null;
   const outcome = outcomeOf(bar.outcome);
   const text = `${outcome.sign} ${duration(bar.to - bar.from)}`;
-  // What does not fit within the bar stands behind it, or before it where the chart ends.
+  // A label that does not fit inside the bar is after the bar, or before it near the end of the chart.
   const side = at.width > 22 ? "in" : at.left + at.width < 82 ? "after" : "before";
   return (
     <span

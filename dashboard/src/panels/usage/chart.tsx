@@ -1,5 +1,5 @@
-// Stacked tokens over time. The drawing is a canvas, which nobody can read aloud: the list of sums and the table below it
-// say the same in words.
+// A chart of stacked tokens over time. It is a canvas, which screen readers cannot read, so the list of sums and the
+// table below it have the same data as text.
 
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
@@ -7,12 +7,12 @@ import "uplot/dist/uPlot.min.css";
 import { look, timeForm } from "../../state/settings.ts";
 import { closed, runningTotal, short, type Stacked } from "./series.ts";
 
-/** The classes of the series' colours, in order. */
+/** CSS classes for the colours of the series, in their order. */
 export const COLOURS = ["c1", "c2", "c3", "c4", "c5", "c6", "c7"];
 
 const HEIGHT = 220;
 
-// Hours as 14:00, days as 11-24, the day also where the chart begins and where it changes.
+// Labels: hours as 14:00, days as 11-24. A label has the day at the start of the chart and whenever the day changes.
 function clocks(utc: boolean): (plot: uPlot, splits: number[], axis: number, space: number, step: number) => string[] {
   const part = (seconds: number): [string, string] => {
     const time = new Date(seconds * 1000);
@@ -51,7 +51,7 @@ export function Chart({ stacked, sum, limit }: Props) {
     const colour = (name: string): string => getComputedStyle(element).getPropertyValue(name).trim();
     const tops = sum ? stacked.tops.map(runningTotal) : stacked.tops;
     const top = Math.max(1, ...(tops.at(-1) ?? []), limit ?? 0);
-    // The highest is drawn first, so that each lower one covers what is not its own.
+    // Draw the highest series first, so that each lower series covers the rest of it.
     const order = tops.map((_, index) => index).reverse();
     const axis: uPlot.Axis = {
       stroke: colour("--muted"),

@@ -1,4 +1,4 @@
-// Tokens over time as a chart stacks them.
+// Computes stacked series of tokens over time for the chart.
 
 export interface Series {
   name: string;
@@ -7,18 +7,18 @@ export interface Series {
 
 export interface Stacked {
   names: string[];
-  /** Begins of the buckets, in seconds since 1970. */
+  /** Starts of the time buckets in seconds since 1970. */
   times: number[];
-  /** The end of the last one. */
+  /** End of the last bucket in seconds since 1970. */
   end: number;
-  /** By series, each value on top of those before it. */
+  /** For each series, its values plus the values of the series below it. */
   tops: number[][];
-  /** By series, its own values. */
+  /** For each series, its values. */
   own: number[][];
   totals: number[];
 }
 
-/** Stacks series, the largest lowest; those behind the `most` largest are put together as "others". */
+/** Stacks series, largest at the bottom. Series after the first `most` are merged into "others". */
 export function stack(
   from: number,
   bucketMs: number,
@@ -51,18 +51,18 @@ export function stack(
   };
 }
 
-/** Each value with all before it. */
+/** Returns the running sums of the values. */
 export function runningTotal(values: readonly number[]): number[] {
   let sum = 0;
   return values.map((value) => (sum += value));
 }
 
-/** The values with the last one once more: a bar is as wide as the way to the next value. */
+/** Repeats the last value, because a bar reaches to the position of the next value. */
 export function closed(values: readonly number[]): number[] {
   return [...values, ...values.slice(-1)];
 }
 
-/** `12,400` as `12.4k`. */
+/** Formats `12,400` as `12.4k`. */
 export function short(tokens: number): string {
   if (tokens < 1000) return String(Math.round(tokens));
   if (tokens < 1e6) return `${Number((tokens / 1e3).toPrecision(3))}k`;

@@ -28,8 +28,8 @@ pub(super) struct Copies<'a> {
 }
 
 impl<'a> Copies<'a> {
-    /// Returns the copies of the operands. They go into the directory `into`, or else to the last operand. With a single operand,
-    /// `ln` puts the link into the working directory.
+    /// Returns the copies of the operands. They go into the directory `into`, or else to the last operand. With a
+    /// single operand, `ln` puts the link into the working directory.
     pub fn new(
         by: &'a str,
         kind: Kind,

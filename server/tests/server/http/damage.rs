@@ -41,7 +41,7 @@ fn damage_in_the_past_is_told_once_somebody_met_it_and_not_when_it_is_mended() {
         told.contains("damaged") && told.contains(".jsonl"),
         "{told}"
     );
-    // A new team does not become unready.
+    // Recording still works while old events are damaged.
     create(&stand).is(201);
     segment::flip_at(&segment(&stand), at);
     until_ready(&stand, 200);

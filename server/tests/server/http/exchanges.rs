@@ -1,8 +1,7 @@
 //! Recorded exchanges: requests of other clients of the protocol, byte for byte, and the expected answers.
 //!
-//! A file contains several exchanges, separated by `---`. An answer must have the recorded fields and may have more. `"*"`
-//! matches
-//! any value.
+//! A file contains several exchanges, separated by `---`. An answer must have the recorded fields and may have more.
+//! `"*"` matches any value.
 
 use super::stand::{Stand, TEAM};
 use serde_json::Value;

@@ -110,9 +110,9 @@ impl World {
         })
     }
 
-    /// Makes calls in order. Each line is a call and its expected result: `POST /v1/tasks {"title": "one"} -> 201`. Code and
-    /// field
-    /// of an error follow the status. An idempotency key precedes the call: `k: POST …`. Returns the last answer.
+    /// Makes calls in order. Each line is a call and its expected result: `POST /v1/tasks {"title": "one"} -> 201`.
+    /// Code and field of an error follow the status. An idempotency key precedes the call: `k: POST …`. Returns the
+    /// last answer.
     #[track_caller]
     pub fn story(&self, lines: &str) -> Value {
         let mut last = Value::Null;
