@@ -80,7 +80,7 @@ impl LogLock {
         let _ = self.file.write(&witness.encode(), false);
     }
 
-    /// Replaces the witness by one that may be earlier. The write is durable, so that the later witness never reappears.
+    /// Replaces the witness by a witness that may be earlier. The write is durable, so that the later witness never reappears.
     ///
     /// # Errors
     /// I/O.

@@ -95,9 +95,9 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AttentionSeverity {
-    /// The problem does not go away by itself
+    /// The problem stays until an agent or a person acts
     Error,
-    /// The problem may go away by itself
+    /// The problem may end without any action
     Warning,
 }
 

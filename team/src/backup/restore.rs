@@ -20,7 +20,7 @@ pub struct Restore {
     pub log: Option<String>,
     /// Format of the new log; `None` means the format of the original.
     pub format: Option<Format>,
-    /// True to accept a network file system, or one that a virtual machine shares with its host.
+    /// True to accept a file system on a network, or a file system that a virtual machine shares with its host.
     pub allow_network_fs: bool,
     /// True to accept the agent tokens in the backup, except those that were revoked on this host.
     pub keep_tokens: bool,

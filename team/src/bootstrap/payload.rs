@@ -232,7 +232,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
         }
         Event::ObstructionFeedback => {
             let by = by(obstruction)?;
-            // Round 0 stands for the current round of the domain.
+            // Round 0 means the current round of the domain.
             let review = Feedback {
                 domain: fields.id("domain")?,
                 round: fields.whole("round")?.unwrap_or_default(),

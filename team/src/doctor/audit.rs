@@ -41,7 +41,7 @@ pub(super) fn snapshots(seen: &Observations<'_>) -> Observation<Check> {
     let (true, Ok(log), Ok(live)) = (finding.faults.is_empty(), &seen.log, &seen.fresh) else {
         return Ok(check);
     };
-    // The check `views` reports files that a crash left behind.
+    // The check `views` reports files that a crash left out of date.
     if !seen.views_are_current(live) || !keeps_views(live) {
         return Ok(check);
     }

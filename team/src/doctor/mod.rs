@@ -2,7 +2,7 @@
 //!
 //! Rules for every check: it changes nothing, neither on disk nor in the log. It does not stop at the first problem. If it
 //! cannot be made, it says why, so that one broken part does not hide the others. `observed.rs` reads everything once, and
-//! each check examines what was read.
+//! each check examines those data.
 //!
 //! A long log gets a quick check by default: checks whose cost grows with history examine a sample. If the sample shows a
 //! possible fault, everything is checked, so that the answer is exact.

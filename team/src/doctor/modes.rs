@@ -47,7 +47,7 @@ struct ModeFaults {
 
 pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let live = borrowed(&seen.fresh)?;
-    // The check `views` reports files that a crash left behind.
+    // The check `views` reports files that a crash left out of date.
     let current = seen.views_are_current(live) && keeps_views(live);
     let files = seen.log.as_ref().ok().filter(|_| current);
     let files = files.map(ViewsSource::new);

@@ -559,7 +559,7 @@ mod tests {
         drop(open_team.commit(&team, record).unwrap());
         fail_next_sync(&faulty, &open_team, &team);
         let late = open_team.commit(&team, |writer| {
-            // The first call stands for another thread that has not reached the slot yet.
+            // The first call represents another thread that has not reached the slot yet.
             record(writer).unwrap_err();
             record(writer)
         });

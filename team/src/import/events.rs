@@ -16,7 +16,7 @@ pub struct ImportEvents {
     pub team: String,
     /// Format of the new log; `None` means `jsonl`.
     pub format: Option<Format>,
-    /// True to accept a network file system, or one that a virtual machine shares with its host.
+    /// True to accept a file system on a network, or a file system that a virtual machine shares with its host.
     pub allow_network_fs: bool,
     /// True to accept the agent tokens in the log, except those that were revoked on this host.
     pub keep_tokens: bool,

@@ -2,7 +2,7 @@
 //!
 //! The import makes two passes. The first pass checks every line, and keeps only its key and its place in the input. The
 //! second pass reads the lines again in the order of `(created_at, id)` and records them. A new team is built in a staging
-//! directory, so that a failed import leaves nothing behind.
+//! directory, so that a failed import leaves no trace.
 
 use crate::handle::staged::StagedTeam;
 use crate::handle::team;
@@ -30,7 +30,7 @@ pub struct ImportMessages {
     pub strict: bool,
     /// True to keep no view files for a new team.
     pub no_views: bool,
-    /// True to accept, for a new team, a network file system or one that a virtual machine shares with its host.
+    /// True to accept a file system on a network for a new team, or a file system that a virtual machine shares with its host.
     pub allow_network_fs: bool,
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn settings(bytes: &[u8]) -> Result<(ConfigChanged, Vec<String>), Str
     Ok((changed, problems))
 }
 
-/// Returns the message type of a policy. `default` stands for all other types.
+/// Returns the message type of a policy. `default` means all other types.
 fn kind(name: &str) -> Option<Option<MessageType>> {
     match name {
         "default" => Some(None),

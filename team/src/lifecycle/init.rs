@@ -18,7 +18,7 @@ pub struct Init {
     pub open: bool,
     /// True to keep no view files.
     pub no_views: bool,
-    /// True to accept a network file system, or one that a virtual machine shares with its host.
+    /// True to accept a file system on a network, or a file system that a virtual machine shares with its host.
     pub allow_network_fs: bool,
     /// Journal of a new team with several hosts; `None` for a team on this host alone.
     #[serde(default)]

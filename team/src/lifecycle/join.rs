@@ -11,7 +11,7 @@ use teamlog_engine::Identity;
 pub struct Join {
     /// Identity of the team's log in the journal.
     pub identity: Identity,
-    /// True to accept a network file system, or one that a virtual machine shares with its host.
+    /// True to accept a file system on a network, or a file system that a virtual machine shares with its host.
     pub allow_network_fs: bool,
     /// True to accept the agent tokens in the log, except those that were revoked on this host.
     pub keep_tokens: bool,

@@ -1,4 +1,4 @@
-//! `append-event`: records a worker's report for other agents to read. A report changes no state, whatever its type.
+//! `append-event`: records a worker's report for other agents to read. A report of any type changes no state.
 
 use crate::command::unrecorded;
 use crate::log::event_type::EventType;

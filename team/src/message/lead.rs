@@ -16,7 +16,7 @@ const LEADERS: [&str; 2] = ["lead", "leader"];
 /// Maximum length of a text in characters.
 const TEXT_MAX: usize = 60;
 
-/// The answer `{held, blocked, decisions, finished, last_command_seq}`.
+/// The JSON object `{held, blocked, decisions, finished, last_command_seq}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TeamBrief {
     /// Tasks that other agents work on or were assigned; blocked tasks are not among them

@@ -131,7 +131,7 @@ impl SendAnswer {
     }
 }
 
-/// The answer `{task_id, status, holder?, epoch?, next?}`: a task that a message does not move.
+/// The JSON object `{task_id, status, holder?, epoch?, next?}`: a task that a message does not move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptAsReport {
     /// Id of the task.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Returns the operations with their inputs, in order. A text that begins with `$` stands for a value of an earlier answer.
+/// Returns the operations with their inputs, in order. A text that begins with `$` is a placeholder for a value of an earlier answer.
 pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
     let steps = cases![
         ("config-set", {"setting": "tasks.create_by_update", "value": "false"}),

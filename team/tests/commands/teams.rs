@@ -105,7 +105,7 @@ fn what_stands_in_the_way_of_a_view_does_not_stand_in_the_way_of_the_log() {
     for task in ["1", "2"] {
         team.task_assign(assign(task, "dev")).unwrap();
         assert_eq!(fell_behind(&world), 1, "task {task}");
-        // From here on, the handle is that of another process.
+        // From here on, the handle acts for another process.
         team = world.root.team("demo").unwrap();
     }
     team.send(message("lead", "qa")).unwrap();

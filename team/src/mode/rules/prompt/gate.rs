@@ -67,7 +67,7 @@ impl Why {
 /// The gate's decision on a prompt that names modes which need a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
-    /// True if the modes were held back
+    /// True if the gate deferred the modes
     pub applied: bool,
     /// Reason of the decision
     pub reason: Why,
