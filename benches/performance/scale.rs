@@ -1,4 +1,5 @@
-//! The scale mode: the cost of building, opening, appending to and tracing one long log in each format.
+//! The scale mode measures one long log in each format: the cost of building it, opening it, appending to it, and reading a
+//! trace.
 
 use crate::options::Options;
 use std::path::Path;

@@ -90,7 +90,7 @@ impl Log {
         let (named, journals) = (named(reader, journal)?, self.journals(journal)?);
         let returns = match check_prefix(handle, reader) {
             Ok(()) => journals.readmit(&named)?,
-            // The journal does not know the log.
+            // This journal does not know the log yet, so register it.
             Err(error) if error.journal_fault() == Some(JournalFault::OtherJournal) => None,
             Err(error) => return Err(error),
         };

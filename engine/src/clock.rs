@@ -4,7 +4,7 @@ use crate::timestamp::Timestamp;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Tells the wall-clock time. It may stop, run backward or jump: the log orders events by `seq`.
+/// Tells the wall-clock time. The time may stop, run backward or jump, because the log orders events by `seq`.
 pub trait Clock: Send + Sync + std::fmt::Debug {
     /// Returns the current time.
     fn now(&self) -> Timestamp;

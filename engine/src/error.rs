@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// Result with the engine's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The action of a durable [`Storage::replace`](crate::storage::Storage::replace): its error does not say if the write,
-/// the rename or a sync failed.
+/// The action of a durable [`Storage::replace`](crate::storage::Storage::replace). Its error does not say if the write, the
+/// rename or a sync failed.
 pub(crate) const REPLACE: &str = "write and sync";
 
 /// The engine's error.
@@ -195,7 +195,7 @@ impl std::fmt::Display for Rollback {
     }
 }
 
-/// Declares the reasons for a journal's failure: a stable code, and the predicate of the error's message.
+/// Declares the reasons for a journal's failure. Each has a stable code, and the predicate of the error's message.
 macro_rules! faults {
     ($($(#[doc = $doc:literal])+ $fault:ident = $code:literal, $text:literal;)*) => {
         /// Reason for which a journal did not append or return groups.

@@ -26,8 +26,8 @@ const VERSION: u128 = 7 << 76;
 const VARIANT: u128 = 0b10 << 62;
 
 impl EventId {
-    /// Converts from the 16 bytes of the UUID, most significant first; `None` unless version 7, variant 10, a whole
-    /// microsecond, and a time that [`Timestamp`] can hold.
+    /// Converts from the 16 bytes of the UUID, most significant first. Returns `None` unless the bytes have version 7, variant
+    /// 10, a whole microsecond, and a time that [`Timestamp`] can hold.
     pub fn from_bytes(bytes: [u8; 16]) -> Option<EventId> {
         let id = EventId(u128::from_be_bytes(bytes));
         let marks = id.0 & (0xF << 76 | 0b11 << 62) == VERSION | VARIANT;

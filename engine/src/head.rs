@@ -176,7 +176,7 @@ impl Head {
         // Refuse numbers that cannot grow by one.
         let countable =
             head.generation < u64::MAX && head.segment < u32::MAX && last_seq < u64::MAX;
-        // Accept only bytes that this code would write: no unknown flags, long name or nonzero gap.
+        // Accept only bytes that `encode` writes: no unknown flags, no long name, no nonzero gap.
         let written = head.name.len() <= NAME_BYTES_MAX && head.encode(log) == *slot;
         if countable && written && last_id.is_some() == (last_seq > 0) {
             Slot::Valid(head)

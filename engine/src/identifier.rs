@@ -1,4 +1,4 @@
-//! Rules for kinds, actors and refs: short texts without control characters, which can be printed on one line and
+//! Rules for kinds, actors and refs. They are short texts without control characters, so they can be printed on one line and
 //! compared byte by byte.
 
 use crate::limits::IDENTIFIER_BYTES_MAX;

@@ -108,7 +108,7 @@ fn string_token_len(text: &str) -> usize {
     end.map_or(text.len(), |end| end + 1)
 }
 
-/// Returns the canonical text of one JSON value with at most `depth_max` levels; borrowed if `text` is canonical.
+/// Returns the canonical text of one JSON value with at most `depth_max` levels. The result is borrowed if `text` is canonical.
 pub(crate) fn canonical(text: &str, depth_max: usize) -> Result<Cow<'_, str>, JsonError> {
     let mut parser = Parser {
         text: text.trim_end_matches([' ', '\t', '\n', '\r']),
@@ -195,8 +195,8 @@ fn fail_at<T>(offset: usize, message: impl Into<String>) -> Result<T, JsonError>
 /// Largest number of members whose keys are compared pairwise for duplicates. The keys of a larger object are sorted.
 const KEYS_COMPARED: usize = 8;
 
-/// Reads `text` once. Canonical stretches stay in place and are copied together: `out` holds the canonical form of
-/// everything before `copied`, and `copied..at` is canonical.
+/// Reads `text` once. Canonical parts stay in place and are copied together: `out` holds the canonical form of everything before
+/// `copied`, and `copied..at` is canonical already.
 struct Parser<'a> {
     text: &'a str,
     at: usize,

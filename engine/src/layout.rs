@@ -20,7 +20,7 @@ pub(crate) const LEAVING_FILE: &str = "leaving";
 pub const QUARANTINE_DIR: &str = "quarantine";
 /// Directory of the original files from before a change of the whole log.
 pub const ARCHIVE_DIR: &str = "archive";
-/// Prefix of the directory in `archive/` in which a conversion builds; the new log's id follows.
+/// Prefix of the directory in `archive/` in which a conversion builds the new log. The new log's id follows the prefix.
 pub(crate) const CONVERSION_PREFIX: &str = ".new-";
 /// Directory in which a salvage builds the new log.
 pub(crate) const SALVAGE_DIR: &str = "salvage";

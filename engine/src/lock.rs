@@ -15,7 +15,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct LogLock {
     path: PathBuf,
-    // Fields are dropped in this order, so that the next writer to get the file finds the directory free.
+    // Fields are dropped in this order, so that the next writer that locks the file finds the directory free.
     _dir: Box<dyn HeldLock>,
     file: Box<dyn HeldLock>,
 }

@@ -73,7 +73,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Creates an empty log in `dir` (which may exist, without `log.json`), durably.
+    /// Creates an empty log in `dir`, durably. The directory may exist without `log.json`.
     ///
     /// # Errors
     /// `LogExists`, I/O.
@@ -154,7 +154,7 @@ impl Log {
         storage.named().create_dir_all(&events)?;
         let mut head = fill(&events)?;
         let lock = dir.join(LOCK_FILE);
-        // The lock file may hold the witness of a removed log, which does not apply to the new log.
+        // The lock file may hold the witness of a removed log, which is not valid for the new log.
         storage
             .named()
             .open(&lock, OpenMode::Create)?
@@ -286,7 +286,7 @@ impl Log {
 
     /// Like `locked`, without the comparison. Records no events.
     fn unchecked(&self, lock: LogLock) -> Result<Unchecked> {
-        // The log may have been converted or replaced while waiting.
+        // The log may have been converted or replaced during the wait for the lock.
         let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
         identity.check_refs(&self.dir, &self.options.refs)?;
         match self.recovered(&identity) {
@@ -519,7 +519,7 @@ impl LockedLog {
             "event {} records what recovery did, so no flag may ask for it",
             head.last_seq
         );
-        // The new head clears the flag, which counts only after a sync.
+        // The new head clears the flag. The cleared flag is valid only after a sync.
         self.core.head_file.sync()
     }
 }

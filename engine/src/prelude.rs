@@ -1,4 +1,4 @@
-//! Names that most files for a log use: errors, events and places, the files of a log, and its storage.
+//! Names that most files of the log's modules use: errors, events and places, the files of a log, and its storage.
 
 pub(crate) use crate::codec::{Predecessor, SegmentHeader};
 pub(crate) use crate::error::{Error, JournalFault, Result};

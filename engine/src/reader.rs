@@ -125,7 +125,7 @@ impl Reader {
         self.inner.opening.rollback.as_ref()
     }
 
-    /// Returns a copy of this reader that reports `rollback`, the loss of events that other files show.
+    /// Returns a copy of this reader that reports `rollback`: files outside the log show the loss of events.
     #[must_use]
     pub fn with_rollback(&self, note: String, rollback: Rollback) -> Reader {
         let mut notes = self.notes().to_vec();

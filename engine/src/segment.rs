@@ -1,4 +1,4 @@
-//! Names of segments: `YYYY-MM-DD.<ext>`, then `YYYY-MM-DD.x001.<ext>` …; their order is the order of the log.
+//! Names of segments: `YYYY-MM-DD.<ext>`, then `YYYY-MM-DD.x001.<ext>` and so on. The order of the names is the order of the log.
 
 use crate::error::Result;
 use crate::identity::{Format, Identity};
@@ -7,8 +7,8 @@ use crate::storage::{NamedFile, Storage};
 use crate::timestamp::Timestamp;
 use std::path::Path;
 
-/// Returns the end of the written bytes in the active segment, at least `from`: after the last nonzero byte if the
-/// format allows zeros ahead, else the end of the file. No frame ends with a zero.
+/// Returns the end of the written bytes in the active segment, at least `from`. If the format allows zeros ahead, this is the end
+/// of the last nonzero byte, because no frame ends with a zero; otherwise it is the end of the file.
 pub(crate) fn end_of_log(identity: &Identity, segment: &NamedFile, from: u64) -> Result<u64> {
     let len = segment.stat()?.len;
     if !identity.may_prewrite() || len <= from {
@@ -24,7 +24,7 @@ pub(crate) fn end_of_log(identity: &Identity, segment: &NamedFile, from: u64) ->
     Ok(end)
 }
 
-/// Returns the bytes of the last segment without the zeros ahead; its header has `header` bytes.
+/// Returns the bytes of the last segment without the zeros ahead. `header` is the number of bytes of its header.
 pub(crate) fn written<'a>(identity: &Identity, bytes: &'a [u8], header: usize) -> &'a [u8] {
     if !identity.may_prewrite() {
         return bytes;

@@ -39,8 +39,8 @@ pub struct Tail {
     pub broken: Option<Broken>,
 }
 
-/// Reads `bytes`, which start at `offset` of their segment and follow the event `last`; calls `each` with every frame
-/// of every complete group.
+/// Reads `bytes`, which start at `offset` of their segment and follow the event `last`. Calls `each` with every frame of every
+/// complete group.
 pub fn read_tail<'a>(
     encoding: Encoding<'_>,
     bytes: &'a [u8],

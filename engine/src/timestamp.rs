@@ -148,7 +148,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(64).collect()
 }
 
-/// Days from 0000-03-01 to 1970-01-01. Years that start in March have their leap day last, so the arithmetic below
+/// Days from 0000-03-01 to 1970-01-01. If years start in March, the leap day is the last day of the year, so the arithmetic below
 /// needs only plain divisions.
 const EPOCH_SHIFT_DAYS: u32 = 719_468;
 /// Days in 400 years, after which the calendar repeats.
@@ -198,7 +198,7 @@ fn days_before_year(year_of_cycle: u32) -> u32 {
     year_of_cycle * 365 + year_of_cycle / 4 - year_of_cycle / 100
 }
 
-/// Returns the days from 1 March to the first of the month that is `month_from_march` months later.
+/// Returns the number of days from 1 March to the first day of the month that is `month_from_march` months later.
 fn days_before_month(month_from_march: u32) -> u32 {
     (153 * month_from_march + 2) / 5
 }

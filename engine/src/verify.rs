@@ -28,7 +28,7 @@ impl Log {
     pub fn verify(&self, against: Option<&Receipt>) -> Result<Report> {
         self.verify_telling(against, &mut |_, _| {})
     }
-    /// Like [`Log::verify`]; calls `progress` with `(bytes done, bytes in all)` before the first segment and after each.
+    /// Like [`Log::verify`]. Calls `progress` with `(bytes done, bytes in all)` before the first segment and after each segment.
     pub fn verify_telling(
         &self,
         against: Option<&Receipt>,
@@ -278,7 +278,7 @@ impl Check<'_> {
             });
         let day = name.get(..10).unwrap_or(name);
         self.events(&file, &bytes, content, last, head_end, day);
-        // No header has the last segment's digest yet.
+        // The digest of the last segment is not in any header yet.
         if !last {
             self.previous = Some(codec::Predecessor::for_segment(name, &bytes));
         }
@@ -367,7 +367,7 @@ impl Check<'_> {
         while at < bytes.len() {
             let rest = bytes.get(at..).unwrap_or_default();
             let (mut events, mut misdated) = (0, None);
-            // Start of the segment's day, from its events.
+            // The start of the segment's day, computed from its events.
             let mut known = None;
             let witness_seq = self.witness.map(|witness| witness.seq);
             let mut witnessed = None;
@@ -447,8 +447,8 @@ impl Check<'_> {
         }
     }
 
-    /// Returns the offset after damage at which reading can continue: the first frame that decodes. The loss has been
-    /// reported.
+    /// Returns the offset of the first frame after damage that can be decoded, at which reading continues. The caller has
+    /// reported the loss.
     fn next_readable(&mut self, bytes: &[u8], broken: &Broken) -> Option<usize> {
         let (start, frame) = codec::readable(
             self.log.identity().into(),
@@ -582,7 +582,7 @@ fn ends_with(names: &[String], head: &Head) -> bool {
         0 => 0,
         _ => match names.iter().position(|name| *name == head.name) {
             Some(index) => index + 1,
-            // A missing segment is reported elsewhere.
+            // Another check reports a missing segment.
             None => return true,
         },
     };

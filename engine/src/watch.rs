@@ -32,7 +32,7 @@ impl Watch {
     pub(crate) fn new(storage: Arc<dyn Storage>, dir: &Path) -> Result<Watch> {
         let paths = [dir.join(HEAD_FILE), dir.join(LOG_FILE)];
         let [head, log] = &paths;
-        // The watch polls if the system has no watches left.
+        // Without a watcher, because the system has no watches left, the watch polls.
         let watcher = storage.watch(&[head, log, dir]).ok();
         let mut watch = Watch {
             storage,

@@ -50,7 +50,7 @@ impl Drop for Slot<'_> {
 }
 
 impl Pool {
-    /// Trusts no server until the next connection is open. Returns the idle connections, to be dropped.
+    /// Trusts no server until the next connection is open. Returns the idle connections, which the caller drops.
     fn distrust(&mut self) -> Vec<Connection> {
         self.generation += 1;
         self.fenced = None;

@@ -1,7 +1,7 @@
-//! Audit: compares messages, acks, tasks and index of the state with the log, in one pass over the log that shares no
-//! code with the folds.
+//! Audit: compares messages, acks, tasks and index of the state with the log, in one pass over the log that shares no code with
+//! the folds.
 //!
-//! Every message and ack is counted; of all events, a sample is looked up in every index. The audit changes nothing.
+//! The audit counts every message and ack. It looks up a sample of all events in every index. The audit changes nothing.
 
 mod sample;
 
@@ -134,8 +134,8 @@ struct Pass<'a> {
     mail: BTreeMap<String, Mail>,
 }
 
-/// Compares `live` with the log. Looks up about `sample` events and as many messages; 0 means all. Inbox views are
-/// checked up to event `views_upto`.
+/// Compares `live` with the log. Looks up about `sample` events and about `sample` messages; 0 means all. Checks inbox views up
+/// to the event `views_upto`.
 pub fn audit(live: &Live, reader: &Reader, sample: u64, views_upto: u64) -> Result<Audit> {
     let counts = live.counts()?;
     let stride = |all: u64| match sample {
@@ -252,7 +252,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Checks that a message is in its recipient's inbox, by the index and at its position in the view.
+    /// Checks that a message is in its recipient's inbox, both in the index and at its position in the view file.
     fn inbox(&mut self, event: &Event<'_>, sent: &Sent, unread: bool, at: u64) -> Result<()> {
         let inbox = &mut self.audit.inbox;
         in_inbox(self.live, (event.seq, sent), unread, inbox)?;

@@ -24,7 +24,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns true if a derived file caused the error, so that [`Live::repair`](crate::Live::repair) and a retry help.
+    /// Returns true if a derived file caused the error. Then [`Live::repair`](crate::Live::repair) and a retry help.
     pub fn is_derived(&self) -> bool {
         matches!(self, Error::Engine(teamlog_engine::Error::Derived { .. }))
     }

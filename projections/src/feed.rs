@@ -53,7 +53,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns true for news to all agents: claims and their ends, and unblocked tasks without an owner.
+/// Returns true for news to all agents: a claim, the end of a claim, or an unblocked task without an owner.
 fn is_announced(event: &Event<'_>, act: &TaskAct) -> bool {
     match act {
         TaskAct::Claimed(_) | TaskAct::Completed(_) | TaskAct::Failed(_) => true,

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use teamlog_engine::storage::{File, OpenMode, Storage};
 
-/// Maximum number of bytes of delayed changes, which bounds the memory; beyond that, files are written at once.
+/// Largest number of bytes of delayed changes, which bounds the memory. Further changes are written at once.
 const CHANGES_BYTES_MAX: usize = 64 << 20;
 /// Approximate size of pieces in which lines are compared and written.
 const PIECE_BYTES: usize = 1 << 20;
@@ -216,7 +216,8 @@ impl Home {
             }
         }
     }
-    /// Returns a copy whose changes are collected instead of written, up to the memory bound, and the collector.
+    /// Returns a copy whose changes are collected and not written, and the collector. If the memory bound is reached, the copy
+    /// writes at once.
     pub fn later(&self) -> (Home, Arc<Mutex<Changes>>) {
         let later: Arc<Mutex<Changes>> = Arc::default();
         let home = Home {
@@ -374,7 +375,7 @@ impl Home {
             false => Compared::Differs,
         })
     }
-    /// Removes everything in a view directory that is not among `names`; returns the number of files.
+    /// Removes every file in a view directory that is not among `names`; returns the number of removed files.
     pub fn remove_others(&self, dir: &str, names: &BTreeSet<String>) -> Result<u64> {
         let mut removed = 0;
         for name in self.names(dir)? {

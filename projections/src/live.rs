@@ -123,8 +123,8 @@ impl Live {
         self.bring_views(reader, false)
     }
 
-    /// Repairs the views like [`Live::keep_views`], and compares all files if their state is unknown, as in a copy of a
-    /// team's directory. The cost of the comparison grows with the length of the history.
+    /// Repairs the views like [`Live::keep_views`]. If the state of the files is unknown, as in a copy of a team's directory,
+    /// compares all files. The cost of the comparison grows with the length of the history.
     pub fn compare_views(&mut self, reader: &Reader) -> Result<ViewUpdate> {
         self.bring_views(reader, true)
     }
@@ -178,8 +178,8 @@ impl Live {
         self.views.as_ref().is_some_and(Views::are_due)
     }
 
-    /// Returns the delayed changes of view files, to be written without the state; the caller then calls
-    /// [`Live::views_written`]. `None` while folded events are not durable.
+    /// Returns the delayed changes of view files, to be written without the state. The caller then calls [`Live::views_written`].
+    /// Returns `None` while folded events are not durable.
     pub fn collect_views(&mut self) -> Option<ViewBatch> {
         let settled = self
             .last()

@@ -159,8 +159,8 @@ enum Order {
     Cut(Sender<Table>, Receiver<Table>),
 }
 
-/// Folds all events after the covered part of `store`. If a run cannot be written, because another process writes or
-/// the store is read-only, its changes stay in memory.
+/// Folds all events after the covered part of `store`. If a run cannot be written, because another process writes or the store is
+/// read-only, the changes of the run stay in memory.
 pub(crate) fn fold_all(
     reader: &Reader,
     store: Store,
@@ -207,7 +207,7 @@ fn side_by_side(
         let sequencer = Sequencer::new(hands, store.clone(), bulk, failing);
         let in_turn = batches.iter().cycle().map_while(|batch| batch.recv().ok());
         let outcome = sequencer.run(reader, in_turn, progress);
-        // Unblocks decoders that wait to hand over a batch.
+        // Dropping the channels unblocks decoders that wait to hand over a batch.
         drop(batches);
         let failed = handles
             .into_iter()
@@ -491,7 +491,7 @@ impl<'a, 'step> Sequencer<'a, 'step> {
                         table.flushed(self.store.clone());
                     }
                 }
-                // Another process writes, or the store is read-only: folded changes stay in memory.
+                // Another process writes, or the store is read-only. The folded changes stay in memory.
                 Ok(None) | Err(Error::Engine(teamlog_engine::Error::Io { .. })) => {
                     self.writes = false
                 }

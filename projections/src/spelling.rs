@@ -31,7 +31,7 @@ pub fn nearest<'a>(
 /// Largest number of different letters for a name to count as a misspelling of another name.
 const LOOKALIKE: usize = 2;
 
-/// Returns the known name that was probably meant: a name that contains the input (`team` of `team_name`), or else the
+/// Returns the known name that was probably meant. This is a name that contains the input (`team` of `team_name`), or else the
 /// most similar name, unless most of its letters differ.
 pub fn meant<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();

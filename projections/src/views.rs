@@ -201,8 +201,8 @@ impl Views {
         })
     }
 
-    /// Repairs the difference between the cursor and the state. With `compare`, compares all files if their state is
-    /// unknown.
+    /// Repairs the difference between the cursor and the state. If `compare` is set and the state of the files is unknown,
+    /// compares all files.
     pub fn catch_up(
         &mut self,
         live: &TeamState,

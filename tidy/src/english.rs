@@ -208,8 +208,8 @@ fn begins(words: &[Word], found: &str) -> bool {
     })
 }
 
-/// Returns the words of each comment. Consecutive lines with equal indent and marker are one comment; Markdown code
-/// blocks are left out.
+/// Returns the words of each comment. Consecutive lines with equal indent and marker are one comment. Markdown code blocks are
+/// left out.
 fn comments(source: &str) -> Vec<Vec<Word>> {
     let mut comments: Vec<Vec<Word>> = Vec::new();
     let mut before: Option<(usize, &str)> = None;

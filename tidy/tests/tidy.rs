@@ -43,7 +43,7 @@ const NAME_OPERATIONS: &[&str] = &[
     // A subcommand may have the name of an operation.
     "cli/src/command/mod.rs",
     "cli/src/team_argument.rs",
-    // Names of tools of an earlier protocol are fixed.
+    // The names of tools of an earlier protocol cannot change.
     "mcp/src/legacy.rs",
 ];
 
@@ -388,7 +388,7 @@ fn architecture_is_short() {
 #[test]
 fn every_path_that_architecture_names_exists() {
     let read = |page| std::fs::read_to_string(root().join(page)).unwrap();
-    // A space keeps the backticks of the two pages apart.
+    // The space separates the backticks of the two pages.
     let text = read("ARCHITECTURE.md") + " " + &read("docs/contributing/changing.md");
     let known: BTreeSet<String> = files(&[""]).into_iter().map(|file| file.path).collect();
     let mut faults = Vec::new();

@@ -255,8 +255,8 @@ impl Run<'_> {
         file.sync_all()
     }
 
-    /// Copies a file's bytes from `start` on, durably, and returns the digest of all `length` bytes. If the existing
-    /// bytes before `start` differ from the log's, copies all.
+    /// Copies a file's bytes from `start` on, durably, and returns the digest of all `length` bytes. If the existing bytes before
+    /// `start` differ from the log's bytes, copies the whole file.
     fn copy(&self, from: &Path, to: &Path, start: u64, length: u64) -> Result<String> {
         self.copy_range(from, to, start..length)?;
         let missing = || Error::io("read", from)(io::ErrorKind::UnexpectedEof.into());

@@ -83,7 +83,7 @@ impl<'a> Digests<'a> {
         }
     }
 
-    /// Writes the file if there is anything new. If that fails, the segments are hashed again next time.
+    /// Writes the file if there is a new digest. If the write fails, the segments are hashed again next time.
     pub fn keep(&self) {
         if self.changed {
             let _ = self
@@ -121,14 +121,14 @@ impl Known {
 }
 
 fn encode(known: &BTreeMap<String, Known>) -> Vec<u8> {
-    // Strings and numbers can always be serialised.
+    // Serialising strings and numbers cannot fail.
     let json = serde_json::to_string(known).unwrap_or_default();
     format!("{:08x} {json}\n", crc32fast::hash(json.as_bytes())).into_bytes()
 }
 
 fn decode(bytes: &[u8]) -> Option<BTreeMap<String, Known>> {
     let known = serde_json::from_slice(bytes.get(CRC_BYTES..)?).ok()?;
-    // Accept only our own output, checksum included.
+    // Accept only the output of `encode`, checksum included.
     (encode(&known) == bytes).then_some(known)
 }
 

@@ -30,7 +30,8 @@ const LINE_BYTES_MAX: usize = EVENT_BYTES_MAX + GROUP_BYTES_MAX + TAIL_BYTES;
 const CAUSE_OPENING: &str = ",\"cause\":\"";
 const KEY_OPENING: &str = ",\"key\":\"";
 
-/// Appends an event's line up to its payload, without the closing brace: the part that does not depend on the group.
+/// Appends the part of an event's line that does not depend on the group: everything up to the payload, without the closing
+/// brace.
 pub(super) fn write_body(names: &RefNames, event: &Event<'_>, out: &mut Vec<u8>) {
     out.reserve(event.payload.len() + 320);
     out.extend_from_slice(OPENING);
@@ -126,9 +127,9 @@ pub(super) fn body_len(names: &RefNames, event: &Event<'_>) -> usize {
         + event.payload.len()
 }
 
-/// Returns the bytes of the lines of a group of `count` events with `canonical` bytes in public form.
+/// Returns the number of bytes of the lines of a group. The group has `count` events, whose public forms have `canonical` bytes.
 pub(super) fn group_len(count: usize, canonical: usize) -> usize {
-    // The tail replaces the closing brace.
+    // The tail of a line replaces the closing brace of the public form.
     let framed = canonical + count * (TAIL_BYTES - 1);
     if count < 2 {
         return framed;

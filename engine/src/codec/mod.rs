@@ -227,8 +227,8 @@ pub fn extent(format: Format, bytes: &[u8]) -> Result<usize, FrameError> {
     }
 }
 
-/// Returns the next offset at or after `from` at which a frame could start, for the search after damage. Finds every
-/// valid frame's start.
+/// Returns the next offset at or after `from` at which a frame could start. A search after damage that uses this function finds
+/// every valid frame.
 pub fn next_candidate(format: Format, bytes: &[u8], from: usize) -> Option<usize> {
     let opening = match format {
         Format::Jsonl => jsonl::OPENING,
@@ -238,7 +238,7 @@ pub fn next_candidate(format: Format, bytes: &[u8], from: usize) -> Option<usize
     Some(from + at)
 }
 
-/// Returns the readable frames at or after `from`, each with its start, for the search after damage.
+/// Returns the readable frames at or after `from`, each with its start. Used by the search after damage.
 pub(crate) fn readable<'a>(
     encoding: Encoding<'a>,
     bytes: &'a [u8],

@@ -40,7 +40,7 @@ impl BlockBuilder {
     /// Returns true if the entry can be pushed without making the block too long.
     pub fn fits(&self, key: &[u8], value: Option<&[u8]>) -> bool {
         let rest = key.len() - self.shared(key);
-        // Three lengths of at most two bytes each (for an entry that fits), and perhaps the start of a new group.
+        // The entry has three lengths of at most two bytes each (if it fits at all), and may add the start of a new group.
         let entry = 3 * 2 + rest + value.map_or(0, <[u8]>::len) + U16;
         self.count == 0 || self.bytes.len() + entry + self.trailer() <= PAGE
     }
@@ -132,7 +132,7 @@ impl<'a> Groups<'a> {
         let end = u32::from_le_bytes(*end) as usize;
         let trailer = TAIL + count.saturating_sub(1) * U16;
         let whole = count > 0 && end + trailer <= content.len();
-        // A block of several pages must hold a single entry. So a long block is not decoded entry by entry.
+        // A block of several pages must hold a single entry, so a long block is never decoded entry by entry.
         let single = count == 1 || content.len() <= PAGE;
         (whole && single)
             .then_some(Groups {
@@ -239,8 +239,8 @@ pub struct SearchResult {
     pub value: Option<Range<usize>>,
 }
 
-/// Finds the last entry whose key is at most `key` or, if `strict`, below `key`. Rebuilds no keys: the length that
-/// `key` shares with the previous entry decides most comparisons.
+/// Finds the last entry whose key is at most `key` or, if `strict`, below `key`. Does not rebuild the keys of entries, because
+/// the length that `key` shares with the previous entry decides most comparisons.
 pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<SearchResult>, Damage> {
     let groups = Groups::new(content)?;
     let group = groups.search(key, strict)?;
@@ -278,7 +278,7 @@ pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<SearchRe
     Ok(found)
 }
 
-/// Returns the next entry in a block, or the previous one if `reverse`; `None` at the block's edge.
+/// Returns the next entry in a block, or the previous entry if `reverse`. Returns `None` at the block's edge.
 pub fn beside(
     content: &[u8],
     spot: EntryPosition,

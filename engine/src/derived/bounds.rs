@@ -1,4 +1,4 @@
-//! Rough bounds of a run's keys: for each namespace the first and the last key, each as its first eight bytes after the
+//! Rough bounds of a run's keys: for each namespace the first and the last key, each reduced to its first eight bytes after the
 //! namespace.
 
 /// The bounds of a run's keys.
@@ -61,7 +61,7 @@ impl Bounds {
     pub fn may_hold_some(&self, from: &[u8], to: &[u8]) -> bool {
         let (from, end) = (beginning(from), beginning(to));
         self.0.iter().any(|bound| {
-            // A bound of one byte comes before every key of its namespace.
+            // A bound of one byte comes before every key of its namespace, so the namespace does not belong to the range.
             let before_end = match to.len() {
                 0 | 1 => bound.namespace < end.0,
                 _ => (bound.namespace, bound.low) <= end,

@@ -5,14 +5,14 @@ use super::page::Pointer;
 use super::run::{Run, Value};
 use crate::prelude::*;
 
-/// Number of blocks of entries after which a walk counts as sequential, and following blocks are read ahead.
+/// Number of blocks that a walk must leave before it counts as sequential. Then the following blocks are read ahead.
 const BLOCKS_APART: u32 = 4;
 
 /// A position at an entry of a run, or after the last entry.
 pub struct Cursor {
     run: Arc<Run>,
     reverse: bool,
-    /// Blocks from the root to a block of entries, each with the position in the block; empty at the end.
+    /// Blocks from the root to a block of entries, each with the position in the block. The path is empty at the end.
     path: Vec<(Pointer, EntryPosition)>,
     /// The decoded group of the last block of the path.
     group: Group,

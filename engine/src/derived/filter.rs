@@ -13,13 +13,13 @@ use super::page::{self, CONTENT, CRC, Damage, Mark, PAGE, Pages, Pointer};
 const BITS: u64 = CONTENT as u64 * 8;
 const BITS_PER_KEY: u64 = 10;
 const PROBES: u64 = 7;
-/// Largest number of keys of a filter in the manifest, which every flush writes anew: about 4 KiB.
+/// Largest number of keys of a filter in the manifest. Such a filter has about 4 KiB, which every flush writes again.
 const NAMED_KEYS_MAX: u64 = 3_200;
-/// Smallest filter in the manifest, in bytes. In a smaller filter, too large a part of the bits would be set.
+/// Smallest size of a filter in the manifest, in bytes. In a smaller filter, too many of the bits would be set.
 const NAMED_BYTES_MIN: u64 = 64;
 
-/// Returns the part of a key that the filter holds: in a series' namespace everything up to its first zero byte (which
-/// ends the name), else the whole key.
+/// Returns the part of a key that the filter holds. For a key of a series, this is everything up to the first zero byte, which
+/// ends the name; for any other key, it is the whole key.
 pub fn filter_key(key: &[u8]) -> &[u8] {
     match key.split_first() {
         Some((&namespace, rest)) if namespace >= SERIES => memchr::memchr(0, rest)
@@ -40,8 +40,8 @@ pub fn series_of<'a>(from: &'a [u8], to: &[u8]) -> Option<&'a [u8]> {
     within.then_some(series)
 }
 
-/// Returns a 64-bit hash that is part of the format: eight bytes at a time are mixed in by xor, multiplication and a
-/// shift; a last partial word is padded with zeros, and the length is mixed in first.
+/// Returns a 64-bit hash, which is part of the format. The length is mixed in first, then eight bytes at a time, by xor,
+/// multiplication and a shift. A last partial word is padded with zeros.
 pub fn hash(bytes: &[u8]) -> u64 {
     const ODD: u64 = 0xd6e8_feb8_6659_fd93;
     let mix = |hash: u64, word: u64| {

@@ -273,7 +273,7 @@ mod tests {
             },
         ];
         for (at, spoil) in spoilt.iter().enumerate() {
-            // The filter of this run is in the run's file.
+            // The filter of the second run is in the run's file.
             let mut runs = [run(1, 7), run(8, 9)];
             spoil(&mut runs[1]);
             assert_eq!(decode(&encoded(&runs)), None, "{at}");
@@ -291,7 +291,7 @@ mod tests {
         ] {
             assert_eq!(decode(bytes), None);
         }
-        // Valid, except for errors that a CRC does not show.
+        // The bytes are valid, except for errors that a CRC does not show.
         let body = &sound[..sound.len() - 4];
         let sealed = |body: &[u8]| [body, &crc32fast::hash(body).to_le_bytes()].concat();
         assert!(decode(&sealed(body)).is_some());

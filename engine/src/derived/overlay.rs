@@ -85,7 +85,8 @@ impl Overlay {
             ..self.view()
         }
     }
-    /// Makes further changes revocable, until [`Overlay::commit`] or [`Overlay::rollback`]. Continues an open group.
+    /// Starts changes that can be undone, until [`Overlay::commit`] or [`Overlay::rollback`]. If a group is open, continues that
+    /// group.
     pub fn begin(&mut self) {
         self.open.get_or_insert_default();
     }
@@ -99,7 +100,8 @@ impl Overlay {
     pub fn rollback(&mut self) {
         self.open = None;
     }
-    /// Returns the settled changes in ascending order, `None` for a deleted key: the entries of a [`super::Delta`].
+    /// Returns the settled changes in ascending order, with `None` for a deleted key. These are the entries of a
+    /// [`super::Delta`].
     pub fn changes(&self) -> impl Iterator<Item = Change<'_>> {
         let changes = self.settled.changes.iter();
         changes.map(|(key, value)| (key.as_slice(), value.as_deref()))
@@ -216,7 +218,7 @@ struct LayerScan<'a> {
 
 impl<'a> LayerScan<'a> {
     fn new(layer: &'a Layer, from: &[u8], to: &[u8], reverse: bool) -> LayerScan<'a> {
-        // The map's `range` would panic on bounds in the wrong order.
+        // The map's `range` would panic if the bounds were in the wrong order.
         let range = (from < to).then(|| {
             layer
                 .changes

@@ -40,7 +40,8 @@ impl Pointer {
     }
 }
 
-/// Start value for the CRCs of a run's blocks, different for each run; the number of a block's first page is added.
+/// Start value for the CRCs of a run's blocks. It differs for each run, and the number of a block's first page is added for each
+/// block.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mark(u32);
 

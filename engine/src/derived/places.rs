@@ -1,7 +1,6 @@
-//! The places of a run's events: 341 places per page, 12 bytes per place, so that a seq finds its place by one
-//! division.
+//! The places of a run's events: 341 places per page, 12 bytes per place, so that one division finds the place of a seq.
 //!
-//! A place: u32 LE segment, 5 bytes LE offset, 3 bytes LE length.
+//! A place is: u32 LE segment, 5 bytes LE offset, 3 bytes LE length.
 
 use super::page::{self, CONTENT, CRC, Damage, Mark, PAGE, Pages, Pointer};
 use crate::prelude::*;

@@ -216,7 +216,7 @@ impl Run {
     }
 }
 
-/// Reads the pointer in an index block's entry. Children come before their parents, so walks downwards end.
+/// Reads the pointer in an index block's entry. Children come before their parents in the file, so every walk downwards ends.
 fn child(content: &[u8], parent: Pointer, value: Option<Range<usize>>) -> Result<Pointer, Damage> {
     value
         .and_then(|range| content.get(range))

@@ -13,7 +13,8 @@ pub struct Walk {
     /// The cursors; the cursor with the next key comes first.
     heap: BinaryHeap<Source>,
     reverse: bool,
-    /// The bound at the end of the walk: exclusive forwards, inclusive in reverse; `None` without a bound.
+    /// The bound at the end of the walk: exclusive if the walk is forwards, inclusive if it is in reverse; `None` without a
+    /// bound.
     end: Option<Vec<u8>>,
     runs: Vec<Arc<Run>>,
     key: Vec<u8>,
@@ -32,7 +33,7 @@ struct Source {
 impl Ord for Source {
     fn cmp(&self, other: &Self) -> Ordering {
         let keys = self.cursor.key().cmp(&other.cursor.key());
-        // A heap returns its greatest item first.
+        // The order is turned, because a heap returns its greatest item first.
         let keys = if self.reverse { keys } else { keys.reverse() };
         keys.then(self.age.cmp(&other.age))
     }
@@ -50,7 +51,7 @@ impl PartialEq for Source {
 impl Eq for Source {}
 
 impl Walk {
-    /// Walks over `runs`, oldest first. Skips runs that cannot hold a key of the range, or of the range's series.
+    /// Walks over `runs`, which are oldest first. Skips runs that hold no key of the range, or no key of the range's series.
     pub fn new(runs: &[Arc<Run>], from: &[u8], to: &[u8], reverse: bool) -> Result<Walk> {
         let (start, end) = if reverse { (to, from) } else { (from, to) };
         let series = filter::series_of(from, to).map(filter::hash);

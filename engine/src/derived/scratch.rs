@@ -5,7 +5,7 @@ use crate::prelude::*;
 use crate::storage::HeldLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Largest number of folds with a directory at a time, in all processes; further folds stay in memory.
+/// Largest number of folds that have a directory at the same time, in all processes. Further folds stay in memory.
 const SCRATCH_MAX: u32 = 64;
 const LOCK_FILE: &str = "lock";
 

@@ -108,7 +108,7 @@ impl Store {
     ) -> Result<Store> {
         loop {
             let store = Store::open(Arc::clone(&storage), dir, holds)?.hold()?;
-            // A missing run may have been merged since the manifest was read.
+            // The missing run may have been merged after the manifest was read.
             if store.damaged().is_none() || !store.is_superseded()? {
                 return Ok(store);
             }
@@ -145,7 +145,7 @@ impl Store {
             ..self.clone()
         })
     }
-    /// Returns true if another process has written or merged runs since this view was opened, so that some may be
+    /// Returns true if another process has written or merged runs after this view was opened. Then some runs of this view may be
     /// missing.
     pub fn is_superseded(&self) -> Result<bool> {
         Ok(self.home.aside.is_none() && self.home.manifest()? != *self.base)
@@ -192,7 +192,7 @@ impl Store {
         while walk.step()? {}
         Ok(self.runs.len())
     }
-    /// Returns the number of blocks read since the runs were opened, each counted once: the cost of queries so far.
+    /// Returns the number of blocks read after the runs were opened, each counted once: the cost of all queries so far.
     pub fn blocks_read(&self) -> u64 {
         self.runs.iter().map(|run| run.blocks_read()).sum()
     }
@@ -470,8 +470,8 @@ impl Home {
     fn run(&self, named: manifest::Named) -> Run {
         Run::new(Arc::clone(&self.storage), &self.dir, named)
     }
-    /// Creates a file for a run, numbered `number` or higher. A used name is never written again: another process may
-    /// have that file mapped.
+    /// Creates a file for a run, with the number `number` or a higher one. A name is used only once, because another process may
+    /// have mapped the file of an earlier run.
     fn create(&self, mut number: u64) -> Result<(String, Box<dyn File>)> {
         why_unused::create_dir(&*self.storage, &self.dir)?;
         loop {

@@ -57,9 +57,9 @@ impl Table {
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
-    /// Returns all changes in ascending order, `None` for a deleted key: entries of a [`super::Delta`].
+    /// Returns all changes in ascending order, with `None` for a deleted key. These are the entries of a [`super::Delta`].
     pub fn changes(&self) -> Vec<Change<'_>> {
-        // The first bytes decide most comparisons without reading the key.
+        // The first bytes of the keys decide most comparisons, so most keys are not read.
         let mut changes: Vec<(u128, Change<'_>)> = self
             .slots
             .iter()
@@ -209,8 +209,8 @@ mod tests {
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
             let name = (state >> 33) % 3_000;
-            // Some keys are shorter than the prefix by which keys are sorted, some begin with the whole prefix, one key
-            // is empty.
+            // Keys are sorted by a prefix. Some keys are shorter than the prefix, some begin with a whole common prefix, and one
+            // key is empty.
             let key = match name % 3 {
                 _ if name == 0 => Vec::new(),
                 0 => vec![0; name as usize % 40],

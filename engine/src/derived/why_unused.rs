@@ -1,5 +1,5 @@
-//! Handles a file in place of a directory of the store, or a directory in place of a file: removes the obstacle,
-//! because the store can be rebuilt.
+//! Handles a file in place of a directory of the store, or a directory in place of a file. Removes the obstacle, because the
+//! store can be rebuilt.
 
 use crate::prelude::*;
 
@@ -54,7 +54,7 @@ pub(super) fn clear_file(storage: &dyn Storage, path: &Path) -> Result<()> {
         Ok(Some(stat)) if stat.is_dir => storage
             .remove_dir_all(path)
             .map_err(Error::io("remove", path)),
-        // The following write reports any other error.
+        // The next write reports any other error.
         _ => Ok(()),
     }
 }

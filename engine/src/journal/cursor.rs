@@ -193,8 +193,8 @@ pub(crate) fn read(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Op
     decode(&bytes.ok().flatten()?, identity)
 }
 
-/// Returns the last term in which the journal answered. The term counts even if a power loss removed the event that the
-/// file names, so that a copy of the journal is not mistaken for the journal.
+/// Returns the last term in which the journal answered. A power loss may have removed the event that the file names. The term is
+/// still valid, and prevents that a copy of the journal is mistaken for the journal.
 pub(crate) fn known_term(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Term {
     let kept = read(storage, dir, identity);
     kept.map(|kept| kept.term).unwrap_or_default()

@@ -263,8 +263,8 @@ pub trait Journals: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// Orders the groups of any number of logs. The methods are synchronous; an implementation that talks to a server does
-/// so in a thread of its own.
+/// Orders the groups of any number of logs. The methods are synchronous. An implementation that talks to a server uses another
+/// thread for that.
 pub trait Journal: Send {
     /// Appends groups of any number of logs that are in `state`; groups of one log are in order. Returns the outcome of
     /// each group, in the same order.
@@ -317,8 +317,8 @@ pub trait Journal: Send {
         Ok(())
     }
 
-    /// Sets the fold version that all hosts must use from now on. A version below the current one changes nothing. A
-    /// journal may keep no fold version.
+    /// Sets the fold version that all hosts must use from now on. A version below the current version changes nothing. A journal
+    /// may keep no fold version.
     ///
     /// # Errors
     /// [`ReadError`]; the version may be set or not.

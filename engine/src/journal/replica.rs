@@ -92,7 +92,7 @@ impl Replica {
         })
     }
 
-    /// Announces a group of the journal after the end of the local log, which is to be written next.
+    /// Announces a group of the journal that follows the end of the local log, and that is written next.
     pub fn expect(&mut self, position: Position, begins: &[String]) {
         self.next = Some(position);
         self.begins = begins.to_vec();
@@ -190,7 +190,7 @@ impl Replica {
         Ok(page)
     }
 
-    /// Confirms that the last read was answered by the deciding server. If not, the read must be repeated.
+    /// Confirms that the deciding server answered the last read. If the call fails, repeat the read.
     pub fn confirm(&mut self, since: Instant) -> Result<()> {
         let confirmed = self.journal.confirm(since);
         confirmed.map_err(|error| of_read(error, self.end.position.last_seq))?;
@@ -250,8 +250,8 @@ impl Replica {
         }
     }
 
-    /// Refuses to record anything if the journal requires a newer fold version. Raises the version if this host's is
-    /// newer, which stops older hosts.
+    /// Refuses to record anything if the journal requires a newer fold version. If this host's version is newer, raises the
+    /// version in the journal, which stops older hosts.
     pub fn check_fold_version(&mut self) -> Result<()> {
         let (own, named) = (self.fold_version, self.named_version);
         if own == 0 || own == named {
@@ -267,9 +267,9 @@ impl Replica {
         Ok(())
     }
 
-    /// Appends a group after the end of the local log. Repeats an append with an unknown outcome until `deadline`, at
-    /// least once: a sent group may be recorded at any later time, so reading does not settle the outcome. With `turn`,
-    /// the append also changes the log's state.
+    /// Appends a group after the end of the local log. Repeats an append with an unknown outcome until `deadline`, at least once.
+    /// A sent group may be recorded at any later time, so only an append settles the outcome, not a read. With `turn`, the append
+    /// also changes the log's state.
     pub fn append(
         &mut self,
         (last_seq, last_id): (u64, EventId),

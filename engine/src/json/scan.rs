@@ -100,7 +100,7 @@ pub(crate) fn value_len(text: &[u8]) -> Option<usize> {
 const _: () = assert!(crate::limits::NESTING_MAX <= u64::BITS as usize);
 
 fn container_len(text: &[u8]) -> Option<usize> {
-    // One bit for each open bracket, 1 for `{`, the innermost lowest.
+    // The stack has one bit for each open bracket, 1 for `{`. The innermost bracket is the lowest bit.
     let (mut open, mut depth) = (0_u64, 0_u32);
     let mut at = 0;
     loop {

@@ -74,8 +74,8 @@ impl Log {
         }
     }
 
-    /// Watches for the head to move, or for another log to replace this log. To miss nothing, create the watch first,
-    /// then read, then wait.
+    /// Watches for the head to move, or for another log to replace this log. To miss no event, create the watch first, then read,
+    /// then wait.
     pub fn watch(&self) -> Result<Watch> {
         Watch::new(self.storage.clone(), &self.dir)
     }
@@ -103,7 +103,7 @@ impl Log {
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
         match slots.newest {
             Some(head) => self.reader_without_recovery(Some(head), &error.to_string()),
-            // Without a head the durable end is unknown.
+            // If there is no head, the durable end is unknown.
             None if error.is_read_only() => self.reader_without_recovery(None, ""),
             None => Err(error),
         }
@@ -132,8 +132,8 @@ impl Log {
         Ok(self.reader_to(head, opening, witness))
     }
 
-    /// Returns a reader up to the current durable head; recovers and changes nothing. For checks, and for a process that
-    /// may not write; to act on the events, use [`Log::reader`].
+    /// Returns a reader up to the current durable head; recovers and changes nothing. It is for checks, and for a process that
+    /// may not write. A process that acts on the events uses [`Log::reader`].
     ///
     /// # Errors
     /// `Corrupt`, also if there is no valid head, which [`Log::reader`] may be able to rebuild; I/O.
@@ -164,7 +164,7 @@ impl Log {
         Witness::read(self.storage.as_ref(), &self.dir)
     }
 
-    /// Returns `true` if `witness` allows the log to end at `head`. If not, later events wait to be adopted or are lost.
+    /// Returns `true` if the log may end at `head` according to `witness`. If not, later events are lost, or wait to be adopted.
     fn is_plausible(&self, head: &Head, witness: Option<Witness>) -> bool {
         let shown = witness.and_then(|witness| witness.against(&self.identity, head));
         shown.is_none()
@@ -206,7 +206,8 @@ impl Log {
         })
     }
 
-    /// Returns the number of bytes of the active segment past the head. Fewer bytes than the head says is damage.
+    /// Returns the number of bytes of the active segment past the head. If the segment is shorter than the head says, the log is
+    /// damaged.
     fn beyond(&self, head: &Head) -> Result<u64> {
         if head.segment == 0 {
             return Ok(0);
@@ -221,8 +222,8 @@ impl Log {
         }
     }
 
-    /// Returns the number of bytes past the head in a file with zeros ahead: written bytes begin directly after the
-    /// head, and their first byte is not zero. The next writer handles bytes elsewhere.
+    /// Returns the number of bytes past the head in a file with zeros ahead. Written bytes begin directly after the head, and
+    /// their first byte is not zero. If bytes are elsewhere, the next writer handles them.
     fn beyond_zeros(&self, head: &Head, path: &Path) -> Result<u64> {
         let Some(file) = self.storage.named().open_if_there(path, OpenMode::Read)? else {
             return Ok(0);

@@ -44,7 +44,7 @@ pub struct LostEvent {
     pub kind: Option<String>,
 }
 
-/// A log under its lock, recovered, before the check of its witness. Recovery's events are not recorded yet.
+/// A recovered log under its lock, before the check of its witness. The events about the recovery are not recorded yet.
 pub(super) struct Unchecked {
     pub exclusive: LockedLog,
     pub unnamed: Vec<Quarantined>,
@@ -92,7 +92,7 @@ pub(crate) fn shown_by(witness: &Witness, reader: &Reader) -> Result<Option<Roll
     match found {
         Ok(Some(event)) if (event.seq, event.id) == (witness.seq, witness.id) => Ok(None),
         Ok(_) => Ok(Some(witness.rollback(head))),
-        // Readers report damage themselves.
+        // A reader reports the damage itself.
         Err(Error::Corrupt { .. }) => Ok(None),
         Err(error) => Err(error),
     }

@@ -33,7 +33,7 @@ pub struct LocatedFrame<'a> {
 }
 
 impl Span {
-    /// Decodes every frame of the span, with the checks of [`codec::decode_known`]. A [`Chain`] checks their order.
+    /// Decodes every frame of the span, with the checks of [`codec::decode_known`]. A [`Chain`] checks the order of the frames.
     pub fn decode(&self) -> Result<Vec<LocatedFrame<'_>>> {
         let len = self.content().len();
         let mut located = Vec::with_capacity(len / 256);

@@ -46,8 +46,8 @@ pub(crate) struct RecoveryContext<'a> {
     pub dir: &'a Path,
     pub identity: &'a Identity,
     pub head_file: &'a HeadFile,
-    /// True if a journal orders the log's groups. Then no event records the quarantine: this host fetches missing
-    /// groups from the journal.
+    /// True if a journal orders the log's groups. Then no event records the quarantine, because this host fetches missing groups
+    /// from the journal.
     pub is_replica: bool,
 }
 
@@ -234,7 +234,7 @@ impl RecoveryContext<'_> {
         if end_of_log(self.identity, &file, head.end)? != head.end {
             return Ok(None);
         }
-        // Zeros that another writer wrote ahead are not trusted: its sync may have failed.
+        // Zeros that another writer wrote ahead are removed, because its sync may have failed.
         file.set_len(head.end)?;
         Ok(Some(Some(file)))
     }
@@ -338,8 +338,8 @@ impl RecoveryContext<'_> {
         SegmentName::list(self.storage.as_ref(), self.dir, self.identity.format)
     }
 
-    /// Classifies the bytes past the head. In a log with a journal several groups may be unsynced, so a valid group
-    /// after a damaged group proves nothing.
+    /// Classifies the bytes past the head. In a log with a journal several groups may be unsynced, so a valid group after a
+    /// damaged group does not prove that the damaged group was synced.
     fn past(&self, tail: &Tail) -> Past {
         match (Past::from_tail(tail), self.is_replica) {
             (Past::BrokenThenLater, true) if tail.groups.is_empty() => Past::Broken,
@@ -434,8 +434,8 @@ impl RecoveryContext<'_> {
         );
         let bytes = self.tail_bytes(file, broken.start..len)?;
         let count = bytes.len();
-        // The flag is durable before the copy exists: if the event is never written, the next recovery looks for the
-        // copy.
+        // The flag is durable before the copy exists. If the event is never written, the flag makes the next recovery look for
+        // the copy.
         recovered.head.quarantining = true;
         self.head_file.write(&mut recovered.head, true)?;
         let quarantine_tail = quarantine::keep(self, &name, broken.start, &bytes)?;
@@ -478,7 +478,7 @@ impl RecoveryContext<'_> {
         self.head_file.write(head, true)
     }
 
-    /// Makes the segments' names durable: the writer that created the last segment may have crashed before, and a head
+    /// Makes the segments' names durable. The writer that created the last segment may have crashed before it did, and a head
     /// must never name a file that a power loss can remove.
     pub fn sync_names(&self) -> Result<()> {
         let dir = self.dir.join(EVENTS_DIR);

@@ -55,7 +55,7 @@ pub(super) fn keep(
     Ok(quarantined)
 }
 
-/// Returns the quarantine files that no event of the log names. Reads the whole log; needed only after an unfinished
+/// Returns the quarantine files that no event of the log names. Reads the whole log, so call this only after an unfinished
 /// recovery.
 pub(crate) fn unnamed(reader: &Reader) -> Result<Vec<Quarantined>> {
     let storage = reader.storage().named();

@@ -7,7 +7,7 @@
 use crate::layout::SALVAGE_DIR;
 use crate::prelude::*;
 
-/// Puts the new log, which is complete and durable, in charge. The caller must then call [`finish`].
+/// Makes the new log, which is complete and durable, the log of the directory. The caller must then call [`finish`].
 pub(crate) fn decide(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<()> {
     let path = dir.join(LOG_FILE);
     storage.named().replace(&path, &identity.encode())

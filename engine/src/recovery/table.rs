@@ -1,8 +1,8 @@
 //! The decision table of recovery, as data. `docs/durability.md` prints the table; every cell has a test.
 //!
-//! A *group* is the events of one write, the unit of evidence. The pages of one un-acknowledged write may reach the
-//! disk in any order, so a damaged group followed by valid parts of itself is an ordinary crash. A valid later group
-//! proves that the damaged group had been synced.
+//! A *group* is the events of one write, the unit of evidence. The pages of one un-acknowledged write may reach the disk in any
+//! order. So a damaged group that is followed by valid events of the same group is an ordinary crash. A valid event of a later
+//! group proves that the damaged group had been synced.
 
 use crate::tail::{Broken, Tail};
 

@@ -43,7 +43,7 @@ pub(crate) fn broken(
         return Ok(None);
     };
     let Some(tail) = tail_behind(&file, identity, &synced, head)? else {
-        // A recovery is cutting the file at this moment.
+        // Another process is cutting the file as part of a recovery.
         return Ok(Some(Broken {
             whole: synced.clone(),
             synced,
@@ -57,7 +57,7 @@ pub(crate) fn broken(
     Ok((!is_all && synced.last_seq < head.last_seq).then_some(Broken { synced, whole }))
 }
 
-/// Returns the head at the synced end; `None` if the whole log is synced, or if the synced end is unknown.
+/// Returns the head at the synced end. Returns `None` if the whole log is synced, or if the synced end is unknown.
 fn synced(
     storage: &Arc<dyn Storage>,
     dir: &Path,

@@ -166,7 +166,7 @@ fn plan(storage: &dyn Storage, dir: &Path, identity: &Identity, to: u64) -> Resu
     Ok(plan)
 }
 
-/// Keeps the originals and writes the head that ends the log at the cut. After that [`finish`] must run.
+/// Keeps the originals and writes the head that ends the log at the cut. Afterwards the caller must call [`finish`].
 fn decide(log: &RecoveryContext<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> Result<()> {
     assert!(
         !plan.is_empty(),
@@ -206,7 +206,7 @@ fn decide(log: &RecoveryContext<'_>, plan: &CutPlan, actor: &str, lock: &LogLock
         &files,
         &[(NOTE, note)],
     )?;
-    // Bytes after an old head may not be on the disk.
+    // Bytes after an old head may not be on the disk, so the segment is written again and synced.
     let path = log.segment_path(&plan.segment);
     let file = storage.named().open(&path, OpenMode::Write)?;
     file.write_again(0..plan.offset)?;

@@ -20,11 +20,11 @@ pub enum Fault {
     Os(i32),
     /// A write writes the first half, then fails for lack of space (ENOSPC). Other calls succeed.
     ShortWrite,
-    /// A write writes the first half (at least a byte) and returns its length, as the system may at any time. Other
-    /// calls succeed.
+    /// A write writes the first half of its bytes (at least one byte) and returns the length of that half, which a system may do
+    /// at any time. Other calls succeed.
     PartialWrite,
-    /// A read reads the first half (at least a byte) and returns its length, as the system may at any time. Other calls
-    /// succeed.
+    /// A read reads the first half of its bytes (at least one byte) and returns the length of that half, which a system may do at
+    /// any time. Other calls succeed.
     ShortRead,
     /// The call and every later call fail without effect, as if the process had died right before the call. Earlier changes stay;
     /// [`Faulty::is_stop`] recognises the error.
@@ -68,7 +68,8 @@ impl Faulty {
         }
     }
 
-    /// Makes the call with this number (from 0, counted since `new`) fail. Several numbers may be armed.
+    /// Makes the call with this number fail. Calls are numbered from 0, beginning with the first call after `new`. Several
+    /// numbers may be armed.
     pub fn arm(&self, index: usize, fault: Fault) {
         self.plan().armed.insert(index, fault);
     }

@@ -123,7 +123,7 @@ fn command(pid: u32) -> Option<String> {
     Some(shown(&bytes)).filter(|command| !command.is_empty())
 }
 
-/// Converts a command line (NUL between its words) into one short line without control characters.
+/// Converts a command line, in which NUL separates the words, into one short line without control characters.
 fn shown(bytes: &[u8]) -> String {
     let words = String::from_utf8_lossy(bytes).replace('\0', " ");
     let line: String = words

@@ -1,8 +1,8 @@
 //! A directory tree as storage.
 //!
-//! All paths are opened relative to the open root, never by an absolute path, and never through a symbolic link. Only
-//! regular files with one name are opened: a second name (hard link) could be outside the root. New files are 0600, new
-//! directories 0700, unless the team's directory sets others ([`ownership`]); every handle closes on exec; writes name
+//! All paths are opened relative to the open root, never by an absolute path, and never through a symbolic link. Only regular
+//! files with one name are opened, because a second name (hard link) could be outside the root. New files have mode 0600 and new
+//! directories 0700, unless the team's directory sets other modes ([`ownership`]). Every handle is closed on exec. Writes name
 //! their offset (never `O_APPEND`).
 
 mod ownership;

@@ -1,7 +1,7 @@
 //! Notifications of changes of files (inotify).
 //!
-//! A watch belongs to the file, not to the path: after the file is replaced, renamed or removed, the paths are opened
-//! again. A missing path is tried again at short intervals.
+//! A watch belongs to a file, not to a path. So the paths are opened again after a file is replaced, renamed or removed. A
+//! missing path is tried again at short intervals.
 
 use super::Watcher;
 use super::root_dir::RootDir;
@@ -69,7 +69,7 @@ impl InotifyWatcher {
         // Watch through the handle, because the path could lead out of the root by now.
         let handle = format!("/proc/self/fd/{}", thing.as_raw_fd());
         match inotify::add_watch(&self.queue, handle, flags) {
-            // Without /proc there are no notifications.
+            // The system has no `/proc`, so there are no notifications.
             Err(Errno::NOENT) => Err(io::ErrorKind::Unsupported.into()),
             answer => Ok(answer.map(|_| true)?),
         }

@@ -98,7 +98,7 @@ impl Memory {
         }
     }
 
-    /// Returns the number of calls of each operation since the start, by name (`sync_data`, `sync_dir`, `open`, …).
+    /// Returns the number of calls of each operation so far, by name (`sync_data`, `sync_dir`, `open`, …).
     pub fn calls(&self) -> BTreeMap<&'static str, u64> {
         guard(&self.shared.calls).clone()
     }

@@ -81,7 +81,7 @@ impl From<Stat> for FileId {
     }
 }
 
-/// A time of a file, by the file system's clock: nanoseconds since 1970. (In [`Memory`] the number of a change.)
+/// A time of a file, by the file system's clock, in nanoseconds since 1970. In [`Memory`] it is the number of a change.
 pub type FileTime = i64;
 
 /// An open file. Reads and writes name their offset; there is no cursor.
@@ -257,7 +257,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// Makes all writes so far durable, in every file of the file system (`syncfs`). The call is slow, because it also writes
     /// files of other programs.
     fn sync_file_system(&self) -> io::Result<()>;
-    /// Takes the exclusive lock of a file, which is created if missing, waiting at most `deadline` (zero: one try).
+    /// Takes the exclusive lock of a file. Creates the file if it is missing. Waits at most `deadline`; zero means one attempt.
     ///
     /// # Errors
     /// `Busy` with the holder, or the system's error.

@@ -34,7 +34,8 @@ impl RootDir {
         })
     }
 
-    /// Opens `path` with `flags`; new files get mode 0600. With `O_PATH` a final link is opened itself.
+    /// Opens `path` with `flags`; new files get mode 0600. With `O_PATH`, a symbolic link at the end of the path is itself
+    /// opened.
     pub(super) fn open(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let names = relative::names(path)?;
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;

@@ -106,7 +106,7 @@ impl ActiveSegment {
         let lag = end.saturating_sub(hashed.end);
         if catches_up || lag < len + 2 * PIECE_BYTES {
             let pieces = (lag / PIECE_BYTES).min(1 + len / PIECE_BYTES);
-            // A piece that cannot be read now is tried again when the segment is sealed.
+            // If a piece cannot be read now, sealing the segment reads it again.
             let _ = hashed.advance(&*self.file, end, pieces);
         }
     }

@@ -314,8 +314,8 @@ impl<S: State> Core<S> {
         Ok(())
     }
 
-    /// Returns midnight of the active segment's day. No event may be earlier, even while the segment is empty: else the
-    /// segments' names would be out of order.
+    /// Returns midnight of the active segment's day. No event may be earlier, even while the segment is empty, because otherwise
+    /// the segments' names would be out of order.
     pub(super) fn floor(&self) -> Timestamp {
         // Pending events were already checked against the floor.
         if let Some(last) = self.pending.last() {
@@ -367,7 +367,7 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Like [`Core::flush`], but a thread writes and syncs; the head is written before the next group. For buffered
+    /// Like [`Core::flush`], but a thread writes and syncs, and the head is written before the next group. Used for buffered
     /// groups, whose callers were already answered. If no thread can be started, the caller writes.
     pub fn start_write(&mut self) -> Result<()> {
         if self.replica.is_some() {
@@ -443,7 +443,7 @@ impl<S: State> Core<S> {
             path,
             start: self.head.end,
             stays: self.stays(),
-            // The first group of a segment is synced together with the file's length anyway.
+            // The first group of a segment is synced together with the file's length, so zeros would save nothing.
             ahead: if begins { 0 } else { self.ahead() },
             seals: self.is_last_of_segment(self.head.end + len),
             defers,

@@ -43,8 +43,8 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Writes unsynced bytes of other processes again, before the first sync of this process: another process's sync
-    /// may have failed, and then the bytes can be read from memory but are not on the disk.
+    /// Writes unsynced bytes of other processes again, before the first sync of this process. A sync of another process may have
+    /// failed; then its bytes can be read from memory but are not on the disk.
     pub(super) fn write_left_again(&mut self) -> Result<()> {
         let (Some(replica), Some(active)) = (&mut self.replica, &self.active) else {
             return Ok(());

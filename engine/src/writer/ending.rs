@@ -30,7 +30,7 @@ impl<S: State> Core<S> {
         let path = self.dir.join(EVENTS_DIR).join(&head.name);
         let found = self.storage.look(&path).map_err(Error::io("stat", &path))?;
         let end = found.as_ref().map_or(0, |found| found.len);
-        // Checks the length of the file and, with zeros ahead, the first byte after the head.
+        // Check the length of the file and, with zeros ahead, the first byte after the head.
         let due = active.len().max(head.end);
         let is_free = || active.is_free(head.end).map_err(Error::io("read", &path));
         let why = match found {

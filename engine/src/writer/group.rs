@@ -120,8 +120,8 @@ impl InFlightGroup {
         last: (u64, EventId),
         group: Group,
     ) -> Result<std::result::Result<InFlightGroup, Group>> {
-        // The group is sent by a channel: if the thread cannot start, its closure is dropped, but the group must not
-        // be.
+        // The group is sent through a channel. If the thread cannot start, its closure is dropped, but the group must not be
+        // lost.
         let (give, given) = mpsc::channel::<Group>();
         let thread = thread::Builder::new().name("teamlog-write".into());
         let started = thread.spawn(move || match given.recv() {

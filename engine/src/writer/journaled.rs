@@ -10,7 +10,7 @@ use crate::prelude::*;
 use crate::tail::read_tail;
 use std::time::Instant;
 
-/// Number of repetitions of a read that the journal does not confirm; each may ask another server.
+/// Number of repetitions of a read that the journal does not confirm. Each repetition may ask another server.
 const CONFIRMS_MAX: usize = 3;
 
 /// Start of a round.
@@ -49,9 +49,9 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Confirms a round that recorded nothing. An append proves that the round was decided on all recorded events; a
-    /// refusal or an answer proves nothing. If the journal has new events, the round is decided again, so that no
-    /// caller is refused on an old state.
+    /// Confirms a round that recorded nothing. An append would prove that the round was decided on all recorded events; a refusal
+    /// or an answer proves nothing. If the journal has new events, the round is decided again, so that no caller is refused on an
+    /// old state.
     pub(super) fn confirm(&mut self, start: RoundStart) -> Result<()> {
         if self.replica.is_none() || self.head.last_seq > start.last_seq {
             return Ok(());
@@ -141,7 +141,7 @@ impl<S: State> Core<S> {
         })
     }
 
-    /// Checks that the group matches its position, and belongs to one day, not before the segment's day.
+    /// Checks that the group matches its position, and that its events are of one day, which is not before the segment's day.
     fn check_place(&self, group: &JournalGroup, events: &[Event<'_>]) -> Result<(), &'static str> {
         let last_seq = group.position.last_seq;
         let due = self.replica.as_ref();
@@ -165,8 +165,8 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Appends the pending group to the journal. If that fails, the group is withdrawn, and nothing more of the round
-    /// is recorded: later jobs were decided on a state that did not come about.
+    /// Appends the pending group to the journal. If that fails, the group is withdrawn, and no later job of the round is
+    /// recorded, because later jobs were decided on a state with the withdrawn group.
     pub(super) fn order(&mut self) -> Result<()> {
         self.order_by(None)
     }

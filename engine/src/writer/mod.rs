@@ -189,7 +189,8 @@ impl<S: State> Writer<S> {
             match waiting.take() {
                 Some(Reply::Answer(answer)) => return answer,
                 Some(Reply::Lead(own)) => job = own,
-                // The leader panicked; the next open finds out which part of its group was written.
+                // The leader panicked. The next process that opens the log finds out which part of the leader's group was
+                // written.
                 None => {
                     return Err(CommitError::Failed(Error::Poisoned(
                         "a writing thread panicked".into(),
@@ -243,7 +244,7 @@ impl<S: State> Writer<S> {
     /// write fails, the state is ahead of the reader.
     pub fn with_reader<R>(&self, read: impl FnOnce(&mut S, &Reader) -> R) -> R {
         let mut core = self.locked();
-        // The failure is kept, and returned by every later write.
+        // The error is stored, and every later write returns it.
         let _ = core.flush();
         let reader = core.reader();
         read(&mut core.state, &reader)
@@ -306,8 +307,8 @@ impl<S: State> Writer<S> {
         Ok(core.state)
     }
 
-    /// Like [`Writer::close`], without syncing the head: the head is a lower bound of the durable end, and the next
-    /// open finds later groups. For a command that writes once and ends, a second sync would double its cost.
+    /// Like [`Writer::close`], without syncing the head. The next open finds later groups, because the head is a lower bound of
+    /// the durable end. For a command that writes once and ends, a second sync would double its cost.
     pub fn release(self) -> Result<S> {
         let mut core = self.into_core();
         core.flush()?;

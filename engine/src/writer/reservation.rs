@@ -41,7 +41,7 @@ impl Reservation {
         self.places.first().map(|(_, _, created_at)| *created_at)
     }
 
-    /// Stamps the events for the places, and returns their bytes. Remaining places stay free.
+    /// Stamps the events for the places, and returns their size in bytes. Places that are not used stay free.
     ///
     /// # Errors
     /// The events exceed the room in number or bytes; an event breaks a rule.

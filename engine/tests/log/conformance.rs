@@ -113,7 +113,7 @@ fn orders(journal: &mut dyn Journal) {
     assert_eq!(one(journal, group(1, start, b"x")), Outcome::Conflict);
     let b = group(1, a.position, b"b");
     assert_eq!(one(journal, b), Outcome::Appended);
-    // A late append conflicts, and the first group stays.
+    // A late append of another group conflicts, and the first group stays.
     assert_eq!(one(journal, group(1, start, b"y")), Outcome::Conflict);
     assert_eq!(one(journal, a), Outcome::Appended);
     assert_eq!(texts(journal, 1, start, 1000), ["a", "b"]);

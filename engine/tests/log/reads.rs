@@ -67,7 +67,7 @@ fn a_reader_answers_whichever_write_of_its_recovery_fails() {
                     let Some((name, path)) = faulty.calls().get(call).cloned() else {
                         break;
                     };
-                    // Recovery succeeds if only the write of the witness fails.
+                    // If only the write of the witness fails, recovery succeeds.
                     let of_witness = name == "write_at" && path.ends_with("lock");
                     if !WRITES.contains(&name) || of_witness {
                         continue;
@@ -157,7 +157,7 @@ fn refusals(memory: &Memory, errno: i32) -> Vec<Error> {
 
 /// Checks that a reader reports a failing disk. Without write permission it reports the state that a writer would have recovered.
 fn assert_told(memory: &Memory, unmended: fn(&Error) -> bool) {
-    // EIO, EMFILE, ENOSPC.
+    // The error numbers are EIO, EMFILE and ENOSPC.
     for errno in [5, 24, 28] {
         for error in refusals(memory, errno) {
             let Error::Io { source, .. } = &error else {
@@ -166,7 +166,7 @@ fn assert_told(memory: &Memory, unmended: fn(&Error) -> bool) {
             assert_eq!(source.raw_os_error(), Some(errno), "{error}");
         }
     }
-    // EROFS, EACCES.
+    // The error numbers are EROFS and EACCES.
     for errno in [30, 13] {
         for error in refusals(memory, errno) {
             assert!(unmended(&error), "{errno}: {error}");

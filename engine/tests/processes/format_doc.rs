@@ -386,7 +386,7 @@ fn a_reader_written_from_the_document_reads_what_the_engine_writes() {
             !done,
             "{format:?}: the last byte is gone, and the reader is content"
         );
-        // Bytes past the head do not belong to the log.
+        // Bytes past the head are not part of the log.
         std::fs::write(&segment, [&sound[..], b"{\"seq\":"].concat()).unwrap();
         let (done, lines, _) = read_with_python(&team).unwrap();
         assert!(done && lines == expected, "{format:?}: past the head");

@@ -134,7 +134,7 @@ fn traced_steps() {
     let (Ok(root), Ok(steps)) = (std::env::var(ROOT), std::env::var(STEPS)) else {
         return;
     };
-    // The clock does not move, so that midnight causes no new segment.
+    // The clock does not move, so no new segment begins at midnight.
     let (storage, options) = (storage(Path::new(&root)), options().1);
     match steps.as_str() {
         "append" => {
@@ -283,7 +283,7 @@ fn the_appends_around_a_rotation_share_its_syncs() {
         ];
         assert_eq!(begins[..], waits, "{format:?}");
         assert_eq!(behind[..], ["fdatasync segment"], "{format:?}");
-        // Zeros are written ahead from the second group of a segment on.
+        // The zeros ahead are written from the second group of a segment on.
         let most = calls.0.split(between).map(|lines| {
             let writes = lines.iter().filter(|line| line.contains("pwrite64("));
             writes.map(|line| bytes(line)).max().unwrap_or(0)

@@ -9,8 +9,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Compares fields of a JSON value with one literal: `has!(event, {"actor": "dev", "/payload/epoch": 1})`. A key that
-/// begins with `/` is a path to a deeper field; a missing field is `null`.
+/// Compares fields of a JSON value with one literal: `has!(event, {"actor": "dev", "/payload/epoch": 1})`. A key that begins with
+/// `/` is the path of a deeper field. A missing field is `null`.
 macro_rules! has {
     ($found:expr, $fields:tt $(, $($said:tt)+)?) => {{
         let wanted = serde_json::json!($fields);

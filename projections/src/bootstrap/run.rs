@@ -167,7 +167,7 @@ impl Run {
     /// Applies the event `act` with the given time and seq.
     pub fn apply(&mut self, act: &BootstrapAct, at: i64, seq: u64) {
         match act {
-            // The start itself, and events that are recorded for people only, change nothing.
+            // The start, and events that are recorded for people only, do not change the run.
             BootstrapAct::Started { .. } | BootstrapAct::SignalRecorded { .. } => return,
             BootstrapAct::Breached(breach) => self.breached(breach, seq),
             act if self.enters(act, at) => {}

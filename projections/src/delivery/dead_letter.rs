@@ -79,7 +79,7 @@ impl DeadLetter {
             created_at: self.created_at.to_string(),
             message,
         };
-        // Strings, numbers and JSON text: serialization cannot fail.
+        // Serialising strings, numbers and JSON text cannot fail.
         serde_json::to_string(&shown).unwrap_or_default()
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn append(
     Ok(ViewUpdate::written(days.len()))
 }
 
-/// Appends lines to a file. `false` if the file does not end with the preceding dead letter, or cannot be trusted.
+/// Appends lines to a file. Returns `false` if the file does not end with the preceding dead letter, or cannot be trusted.
 fn extend(
     live: &TeamState,
     reader: &Reader,

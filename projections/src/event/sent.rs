@@ -164,7 +164,7 @@ fn sole_envelope(payload: &str) -> Option<&str> {
 
 impl Decode for Sent {
     fn decode(payload: &str) -> Decoded<Sent> {
-        // Fast path: in payloads that this program writes, the envelope needs no search.
+        // Fast path: in payloads that this program writes, the envelope is found without a search.
         if let Some(text) = sole_envelope(payload)
             && let Ok(stored) = read(text)
         {

@@ -306,7 +306,7 @@ fn path(text: &str) -> Result<String, String> {
     }
 }
 
-/// Normalizes a list of programs, each with its required first words, separated by commas; runs of blanks become one
+/// Normalizes a list of programs that are separated by commas. A program may have required first words. Several blanks become one
 /// blank.
 fn programs(text: &str) -> Result<String, String> {
     if text.trim().is_empty() {

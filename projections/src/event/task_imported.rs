@@ -1,5 +1,5 @@
-//! `task_imported`: a task of which only a snapshot is left. The payload has the field names of the message protocol's
-//! snapshots; inapplicable fields are left out.
+//! `task_imported`: a task of which only a snapshot is left. The payload has the field names of the message protocol's snapshots,
+//! without fields that do not apply.
 
 use super::stored::{json, or_default};
 use super::task::{Status, TaskAct, TaskFact};

@@ -1,5 +1,5 @@
-//! Posts in threads that an agent has not acknowledged. Posts are numbered per recipient, and an ack covers all earlier
-//! posts, so one row stores an agent's position.
+//! Posts in threads that an agent has not acknowledged. Posts are numbered per recipient, and an ack also acknowledges all
+//! earlier posts, so one row stores an agent's position.
 
 use crate::prelude::*;
 use crate::thread;
@@ -128,7 +128,7 @@ impl TeamState {
             return Ok(Vec::new());
         }
         let posts = named(POSTS, agent);
-        // The smallest key after the last acknowledged post.
+        // The key is the smallest key after the last acknowledged post.
         let from = match counts.read {
             0 => posts.clone(),
             _ => [&*post_key(agent, counts.read_id), &[0]].concat(),

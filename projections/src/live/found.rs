@@ -10,7 +10,7 @@ use teamlog_engine::storage::Storage;
 
 /// Longest tail that a check folds in memory, in events. If the tail is longer, too little stored data is left to compare.
 const TAIL_EVENTS_MAX: u64 = 65_536;
-/// Maximum number of events that a check folds in memory; a longer log is folded into a scratch store.
+/// Largest number of events that a check folds in memory. A longer log is folded into a scratch store.
 const SCRATCH_EVENTS_MIN: u64 = 65_536;
 /// Longest tail that a quick check folds, in events. Writers leave no longer tail.
 const QUICK_TAIL_EVENTS_MAX: u64 = 4_096;
@@ -25,7 +25,7 @@ pub struct DerivedReport {
     pub damage: Option<String>,
     /// Reason for which some or all runs are not used: see [`Store::left_out`].
     pub left_out: Option<String>,
-    /// State from the sound runs and the fold of the later events; `None` if hardly anything is stored.
+    /// State from the sound runs and the fold of the later events; `None` if the runs cover too little of the log.
     pub live: Option<Live>,
 }
 
@@ -33,7 +33,7 @@ impl Live {
     /// Returns the stored state for a check. Repairs and writes nothing. Reads every byte of the store.
     ///
     /// # Errors
-    /// `Corrupt`, I/O, `Undecodable`; `Derived` if a run proves damaged during the fold.
+    /// `Corrupt`, I/O, `Undecodable`; `Derived` if damage of a run is found during the fold.
     pub fn found(log: &Log, reader: &Reader) -> Result<DerivedReport> {
         let store = open_held(reader)?;
         let damage = match store.check() {

@@ -18,7 +18,7 @@ const PAST_RUN_BYTES: u64 = 16 << 20;
 /// Decoder threads of a bulk fold during loading.
 const DECODERS: usize = 2;
 
-/// Returns the directory of a log's derived store; each version of the projections and of the store has its own.
+/// Returns the directory of a log's derived store. Each version of the projections and of the store has its own directory.
 pub fn derived_dir(log: &Path) -> PathBuf {
     log.join(DERIVED_DIR).join(format!("v{}", fold_version()))
 }
@@ -61,8 +61,8 @@ pub fn remove_old_derived(storage: &dyn Storage, log: &Path) {
 }
 
 impl Live {
-    /// Loads the state up to the reader's head: opens the derived store, rebuilds damaged or missing parts, folds the
-    /// tail. Views are not touched until [`Live::keep_views`].
+    /// Loads the state up to the reader's head: opens the derived store, rebuilds damaged or missing parts, folds the tail. Does
+    /// not touch the views before [`Live::keep_views`].
     pub fn load(log: &Log, reader: &Reader) -> Result<Live> {
         let store = open(reader)?;
         match over(log, reader, store.clone()) {
@@ -103,8 +103,8 @@ impl Live {
         }
     }
 
-    /// Returns the state up to the reader's head, starting from `before`, a state of the past, so that its events are
-    /// not folded again.
+    /// Returns the state up to the reader's head. Starts from `before`, a state of the past, so that the events up to it are not
+    /// folded again.
     pub fn behind(log: &Log, reader: &Reader, before: &Live) -> Result<Live> {
         let store = open(reader)?;
         let covered = |store: &Store| store.covered().map_or(0, |anchor| anchor.seq);
@@ -175,7 +175,7 @@ fn sound(reader: &Reader, store: &Store) -> Result<Store> {
     let superseded = store.is_superseded()?;
     let store = match superseded {
         true => open_held(reader)?,
-        // Other runs may have been removed too.
+        // Other runs may have been removed, too, so open all runs.
         false => store.hold()?,
     };
     Ok(match store.damaged() {
@@ -223,8 +223,8 @@ fn serial(reader: &Reader, store: Store, head: u64) -> Result<(Overlay, Tail)> {
     Ok((overlay, tail))
 }
 
-/// Builds a private state from a store, like [`over`]. A long fold writes its runs to a scratch directory to bound its
-/// memory; if the directory cannot be created, the state stays in memory.
+/// Builds a private state from a store, like [`over`]. A long fold writes its runs to a scratch directory to bound its memory. If
+/// the directory cannot be created, the state stays in memory.
 pub(super) fn past(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
     let head = reader.head().last_seq;
     let covered = store.covered().map_or(0, |anchor| anchor.seq);

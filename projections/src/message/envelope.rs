@@ -68,7 +68,7 @@ impl Envelope {
     /// Reads an envelope from one JSON object.
     ///
     /// # Errors
-    /// Malformed JSON, a repeated key, or a field of another JSON type than the envelope's.
+    /// Malformed JSON, a repeated key, or a field whose JSON type differs from the type in the envelope.
     pub fn parse(text: &str) -> Result<Envelope, InvalidMessage> {
         let malformed = |why: &dyn std::fmt::Display| {
             let rule = format!("must be a JSON object ({why})");
@@ -240,8 +240,8 @@ impl Message {
         }
     }
 
-    /// Returns true if the message fits into an event without a check of its nesting: only its payload nests, and has
-    /// too few brackets to nest too deep.
+    /// Returns true if the message fits into an event without a check of its nesting. Only the payload can nest, and it has too
+    /// few brackets to nest too deep.
     pub(crate) fn is_shallow(&self) -> bool {
         let bracket = |byte: &u8| matches!(byte, b'{' | b'[');
         let brackets = self.payload.as_str().bytes().filter(bracket).count();

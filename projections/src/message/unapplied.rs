@@ -107,7 +107,7 @@ pub(super) fn unapplied(kind: MessageType, fields: &Fields<'_>, names: Names) ->
     faults.collect()
 }
 
-/// Checks one field of a task message's payload; `null` means absent, unknown fields are allowed.
+/// Checks one field of a task message's payload. `null` means that the field is absent. Unknown fields are allowed.
 fn field(
     kind: MessageType,
     name: &str,

@@ -18,8 +18,8 @@ pub struct UnreadMail {
 }
 
 impl TeamState {
-    /// Returns the newest unread messages of an agent, with wake-ups separate, at most `limit` of each. Reads at most
-    /// as many further messages as there are wake-ups.
+    /// Returns the newest unread messages of an agent, with wake-ups separate, at most `limit` of each. Reads more messages than
+    /// it returns, but at most one more per wake-up.
     pub fn unread_mail(&self, name: &str, limit: usize) -> Result<UnreadMail> {
         let info = self.agent(name)?;
         let most = |count: u64| limit.min(usize::try_from(count).unwrap_or(usize::MAX));

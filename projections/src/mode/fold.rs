@@ -201,7 +201,7 @@ fn see(tx: &mut Tx<'_>, at: Timestamp, session: &str) -> Result<()> {
     let going = before.filter(|life| life.ended_at.is_none());
     let life = SessionLife {
         session: session.to_owned(),
-        // An earlier sign of life may have a later time, from a clock that was ahead.
+        // If a clock was ahead, an earlier sign of life can have a later time.
         started_at: going.as_ref().map_or(at, |life| life.started_at.min(at)),
         seen_at: at,
         ended_at: None,

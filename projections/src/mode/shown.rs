@@ -74,8 +74,8 @@ pub fn follows_root(live: &TeamState, own: &ModeScope, root: &ModeScope) -> Resu
     Ok(life.is_some_and(|life| life.ended_at.is_none() && life.seen_at >= followed_since(root.at)))
 }
 
-/// Returns the list of active skills of a scope, as in `skill-active-state.json`; `None` if the scope is unknown. A
-/// session that follows the root shows the root's modes before its own.
+/// Returns the list of active skills of a scope, as in `skill-active-state.json`; `None` if the scope is unknown. A session that
+/// follows the root lists the root's modes before its own modes.
 pub fn skills_state(live: &TeamState, scope: &Scope) -> Result<Option<Fields>> {
     let Some(own) = live.mode_scope(scope)? else {
         return Ok(None);
@@ -124,15 +124,15 @@ pub fn skills_state(live: &TeamState, scope: &Scope) -> Result<Option<Fields>> {
     Ok(Some(state))
 }
 
-/// Returns the active modes of the root for which the session has no state of its own, active or not.
+/// Returns the active modes of the root for which the session has no state of its own, neither active nor ended.
 fn inherited<'a>(own: &ModeScope, root: &'a ModeScope) -> Vec<&'a ModeEntry> {
     let mut active = root.active();
     active.retain(|entry| !own.entries.iter().any(|other| other.mode == entry.mode));
     active
 }
 
-/// Returns the primary mode of the list: the named mode, or else the active mode with the earliest activation, including
-/// the root's.
+/// Returns the primary mode of the list: the primary mode that the scope names, or else the active mode that was activated first,
+/// including modes of the root.
 fn primary(own: &ModeScope, root: Option<&ModeScope>) -> Option<Mode> {
     let Some(root) = root else {
         return own.primary;
@@ -188,8 +188,8 @@ fn shown(entry: &ModeEntry, session: Option<&str>) -> Value {
     shown
 }
 
-/// Returns the content of a scope's `run-state.json`: a summary of the state that changed last; `None` if there is no
-/// state.
+/// Returns the content of a scope's `run-state.json`: a summary of the state that changed last. Returns `None` if the scope has
+/// no state.
 pub fn run_state(live: &TeamState, scope: &Scope) -> Result<Option<Fields>> {
     let own = live.mode_scope(scope)?;
     let last = own.and_then(|own| own.entries.into_iter().max_by_key(|one| one.seq));

@@ -23,7 +23,7 @@ const RUN: &str = "run-state.json";
 /// Longest list of active skills; longer files are not ours.
 const LIST_BYTES_MAX: u64 = 1 << 20;
 
-/// Returns a scope's directory, relative to the team's; session ids were checked when their event was decoded.
+/// Returns a scope's directory, relative to the team's directory; session ids were checked when their event was decoded.
 pub(crate) fn dir(scope: &Scope) -> String {
     match scope {
         Scope::Root => DIR.to_owned(),

@@ -5,7 +5,7 @@ pub use crate::event::response as event;
 use crate::event::response::{ResponseFact, ResponseStored};
 use crate::prelude::*;
 
-/// Namespace of responses; key: the team's idempotency key, or an agent's name, a zero byte and its key.
+/// Namespace of responses. The key is the team's idempotency key, or an agent's name, a zero byte and the agent's key.
 const RESPONSE: u8 = 0x60;
 
 /// The first answer under a key.

@@ -212,7 +212,7 @@ impl Dialect {
         map.end()
     }
 
-    /// Returns the members that the task's creator gave, without names that the dialect already shows.
+    /// Returns the members that the task's creator gave. Leaves out names that the dialect already shows.
     fn members(&self, task: &Task, context: &TaskContext) -> Map<String, Value> {
         let extra = task.governed.extra.as_ref();
         let members = extra.and_then(|extra| serde_json::from_str(extra.as_str()).ok());

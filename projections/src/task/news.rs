@@ -84,8 +84,8 @@ pub(super) fn of_approval(tx: &mut Tx<'_>, seq: u64, fact: &SupervisionFact) -> 
 }
 
 impl TeamState {
-    /// Returns the ids of at most `limit` tasks that ended by an event after `since`, the newest first. A task that
-    /// ended twice is listed twice.
+    /// Returns the ids of at most `limit` tasks that ended by an event after `since`, the newest first. A task that ended twice
+    /// occurs twice.
     pub fn ended_since(&self, since: u64, limit: usize) -> Result<Vec<String>> {
         let entries = self.rows().prefix(&key::series(ENDED, b""), true);
         let mut ended = Vec::new();

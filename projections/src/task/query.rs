@@ -133,8 +133,8 @@ impl TeamState {
         let end = end_of(&timed(LEASES, now.micros(), b""));
         first_timed(self.rows(), &[LEASES], &end, limit)
     }
-    /// Returns the ids of the tasks that holders of claims completed after `since`, in natural order. Reads no other
-    /// rows.
+    /// Returns the ids of the tasks that holders of claims completed after `since`, in natural order. Reads no rows of other
+    /// tasks.
     pub fn completed_since(&self, since: Option<Timestamp>) -> Result<Vec<String>> {
         let from = match since {
             None => vec![COMPLETED],

@@ -1,4 +1,4 @@
-//! Changes of the status of tasks, event by event: the fold of tasks over a log from its first event on, kept in
+//! Changes of the status of tasks, event by event. They come from the fold of tasks over a log from its first event on, kept in
 //! memory.
 
 use crate::prelude::*;

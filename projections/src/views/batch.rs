@@ -55,7 +55,8 @@ impl BatchGate {
     }
 }
 
-/// View files as of an event, collected from the state and not yet written. A dropped batch counts as failed.
+/// View files as of an event, which were collected from the state and are not written yet. A batch that is dropped without a
+/// write counts as failed.
 pub struct ViewBatch {
     home: Home,
     /// Device and inode of the team's directory.

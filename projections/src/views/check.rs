@@ -41,8 +41,7 @@ impl ViewsSource {
         ViewsSource { home, options }
     }
 
-    /// Returns the event up to which the views are current according to the cursor; `None` without a valid cursor of
-    /// this log.
+    /// Returns the event up to which the views are current according to the cursor; `None` if this log has no valid cursor.
     pub fn cursor(&self) -> Result<Option<u64>> {
         Ok(Cursor::read(&self.home)?.seq())
     }
@@ -88,8 +87,8 @@ impl ViewsSource {
         Ok(to.found.unwrap_or_default())
     }
 
-    /// Compares the files of some tasks with the state, byte for byte, and the inboxes of some agents by length and
-    /// last line.
+    /// Compares the files of some tasks with the state, byte for byte. Compares the inboxes of some agents by length and last
+    /// line.
     pub fn sampled(
         &self,
         live: &TeamState,
@@ -166,7 +165,7 @@ impl ViewsSource {
         read.map_err(failed("read", path)).map(|_| text)
     }
 
-    /// Returns the newest message that each task's file contains, by task; unreadable files are left out.
+    /// Returns the newest message that each task's file contains, by task. Leaves out unreadable files.
     pub fn snapshots(&self) -> Result<BTreeMap<String, (String, u64)>> {
         #[derive(serde::Deserialize)]
         struct Snapshot {

@@ -1,4 +1,4 @@
-//! Updating all views to the state: writes only files that differ, and removes files without a source.
+//! Updates all views to the state: writes only files that differ, and removes files without a source.
 
 use crate::files::{Home, ViewUpdate, Walk, failed};
 use crate::message::view::Inboxes;

@@ -31,7 +31,7 @@ struct Part<'a, T> {
     seq: u64,
 }
 
-/// Returns a worker's directory, relative to the team's; names were checked when their event was decoded.
+/// Returns a worker's directory, relative to the team's directory; names were checked when their event was decoded.
 fn dir(worker: &str) -> String {
     format!("{DIR}/{worker}")
 }

@@ -95,7 +95,7 @@ fn what_a_host_lost_is_taken_back_and_both_fold_the_same() {
         }
     }
     assert!(lost >= 12, "{lost}");
-    // Each host catches up by recording one more event.
+    // Each host records one more event, which makes it read the events of the other host.
     while !records(&second, "second") {}
     while !records(&first, "first") {}
     check(&first_log, &first);

@@ -1,5 +1,5 @@
-//! SQLite: write-ahead log, a table of events by number with an index of traces. Durable is `synchronous=FULL`, otherwise
-//! `NORMAL`.
+//! SQLite with a write-ahead log: a table of events by number, with an index of traces. Durable appends use `synchronous=FULL`,
+//! others `NORMAL`.
 
 use crate::contestant::{self, Appender, Depth, Sink, parts, take};
 use crate::draft::{Record, record};

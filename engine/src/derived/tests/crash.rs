@@ -1,4 +1,4 @@
-//! Power loss and failing calls: nothing is synced, so anything may be lost, but every loss is detected.
+//! Tests of power loss and failing calls. No file is synced, so any bytes may be lost, but every loss is detected.
 
 use super::*;
 use crate::prelude::*;
@@ -48,7 +48,7 @@ fn mend(storage: &Arc<dyn Storage>) -> u64 {
             let rounds = store.covered().map_or(0, |last| last.seq / EVENTS);
             assert_eq!(walked.unwrap(), folded([changes_of(0..rounds)]));
             for seq in 1..=rounds * EVENTS {
-                // Places are on a page of their own, which the walk did not read.
+                // The walk did not read the page of the places.
                 match store.place(seq) {
                     Ok(found) => assert_eq!(found, Some(place(seq))),
                     Err(Error::Derived { .. }) => break,

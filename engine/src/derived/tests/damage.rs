@@ -144,7 +144,7 @@ fn mends(spoil: impl Fn(&dyn Storage, &Path)) {
     spoil(&*storage, &Path::new(DIR).join(&names[1]));
 
     let store = open(&storage);
-    // A walk over everything needs the damaged run; its failure shows the damage.
+    // The walk needs the damaged run, so its failure shows the damage.
     let walk: Result<Vec<_>, Error> = store.scan(&[0], &[0xff], false).collect();
     assert!(matches!(walk, Err(Error::Derived { .. })));
     let damaged = store.damaged().unwrap();
@@ -180,7 +180,7 @@ fn a_cut_run_is_mended() {
 #[test]
 fn a_run_with_a_damaged_block_is_mended() {
     mends(|storage, path| {
-        // The first page holds the places; the second the first entries.
+        // The first page holds the places; the second page holds the first entries.
         let file = storage.open(path, OpenMode::Write).unwrap();
         file.write_all_at(&[0xaa; 8], 4096 + 100).unwrap();
     });

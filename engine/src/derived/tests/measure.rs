@@ -1,4 +1,4 @@
-//! Figures for people: `cargo test --release -p teamlog-engine derived::tests::measure -- --ignored --nocapture`.
+//! Prints figures for people: `cargo test --release -p teamlog-engine derived::tests::measure -- --ignored --nocapture`.
 
 use super::*;
 use std::hint::black_box;

@@ -26,7 +26,7 @@ type Changes = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 fn files() -> (tempfile::TempDir, Arc<dyn Storage>) {
     let dir = tempfile::tempdir().unwrap();
     let files = Files::open(dir.path()).unwrap();
-    // The team's directory exists before its derived store.
+    // The team's directory must exist before its derived store.
     files.create_dir_all(Path::new("teams/demo")).unwrap();
     (dir, Arc::new(files))
 }

@@ -104,7 +104,7 @@ proptest! {
         for (a, b) in &asked {
             prop_assert_eq!(store.get(a).unwrap().map(|value| value.to_vec()), model.get(a).cloned());
             check_range(&store, &model, a, b)?;
-            // Checks ranges within one series, with each kind of bound that callers use.
+            // Check ranges within one series, with each kind of bound that callers use.
             let series = super::super::filter::filter_key(a);
             let mut end = series.to_vec();
             end.extend([0xff; 8]);
@@ -129,7 +129,7 @@ proptest! {
 #[test]
 fn a_deep_tree_finds_every_key() {
     let storage = memory();
-    // Long keys make index blocks narrow: the tree gets four levels.
+    // Long keys leave room for few entries in an index block, so the tree gets four levels.
     let key = |number: u32| {
         let mut key = vec![1; 900];
         key.extend(number.to_be_bytes());
@@ -168,7 +168,7 @@ fn separators_of_every_length_lead_to_every_key() {
             .wrapping_add(1);
         (state >> 33) % below
     };
-    // The keys have a long common start, and tails of few letters and different lengths. So there is much to shorten on
+    // The keys have a long common start, and ends of few letters and different lengths. So separators can be shortened much on
     // each level of a deep tree.
     let mut changes = Changes::new();
     for _ in 0..3000 {

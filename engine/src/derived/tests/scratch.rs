@@ -20,7 +20,7 @@ fn nobody_else_sees_them_and_they_stay_readable_once_they_are_unlinked() {
         let unlinked = scratch.unlink().unwrap();
         assert!(scratch_dirs(&storage).is_empty());
         assert_eq!(live(&unlinked), folded([sample(0, 40), sample(1, 40)]));
-        // Another fold may start from the unlinked view.
+        // Another fold can start from the unlinked view.
         let next = unlinked.scratch().unwrap();
         let next = flush(&next, 10, &sample(2, 40)).unlink().unwrap();
         drop((scratch, unlinked));

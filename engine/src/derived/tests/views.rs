@@ -183,7 +183,7 @@ fn opening_while_the_runs_are_merged_away_takes_the_new_ones() {
     }
     let mut asked = 0;
     let opened = Store::open_held(Arc::clone(&storage), Path::new(DIR), &mut |_| {
-        // The manifest is read, but the runs are not open yet.
+        // The manifest was read, but no run is open yet.
         if asked == 0 {
             store.merge_all()?.unwrap();
         }

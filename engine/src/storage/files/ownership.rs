@@ -131,7 +131,7 @@ impl Ownership {
         if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == dir) {
             return Ok(*known);
         }
-        // Creating a file in a missing directory fails anyway.
+        // Creating a file in a missing directory fails later.
         let Some(found) = access(root, &dir)? else {
             return Ok(NewAccess::default());
         };
@@ -249,12 +249,12 @@ mod tests {
         }
         let (dir, files) = team();
         chown(dir.path().join("t/a"), Some(12345), Some(54321)).unwrap();
-        // A file that an earlier program left to root.
+        // An earlier program left this file to root.
         std::fs::write(dir.path().join("t/a/lock"), "").unwrap();
         for access in create_all(&files) {
             assert_eq!((access.uid, access.gid), (12345, 54321));
         }
-        // Another team of the root belongs to another owner.
+        // Another team of the root has another owner.
         for dir in ["t/b", "t/b/d"] {
             files.create_dir(Path::new(dir)).unwrap();
         }

@@ -87,7 +87,8 @@ impl Content {
         true
     }
 
-    /// Returns the content after a power loss. Each `choose(n)` answers 0..n, with 0 for nothing and n - 1 for all.
+    /// Returns the content after a power loss. Each `choose(n)` answers 0..n: 0 means that nothing of a change reached the disk,
+    /// n - 1 means that all of it did.
     pub(super) fn crash(&self, choose: &mut dyn FnMut(usize) -> usize) -> Content {
         let mut left = self.durable.clone();
         if !self.unsynced.is_empty() {

@@ -51,8 +51,8 @@ impl Memory {
         self.crash(&mut |choices| choices - 1)
     }
 
-    /// Returns every state that a power loss could leave, some more than once. Their number doubles with every unsynced
-    /// sector.
+    /// Returns every state that a power loss could leave. A state may occur more than once. The number of states doubles with
+    /// every unsynced sector.
     pub fn crashes(&self) -> Crashes {
         Crashes {
             memory: self.snapshot(),

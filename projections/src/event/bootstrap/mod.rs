@@ -10,7 +10,7 @@ use crate::event::*;
 use serde_json::{Map, Value};
 pub use words::{Case, Core, Method, Outcome, State, Verdict};
 
-/// Key of the event's kind beside its payload, used during reading and writing. No payload has a field of this name.
+/// Key that holds the event's kind beside its payload while it is read or written. No payload has a field of this name.
 const TAG: &str = "@kind";
 
 /// Deadline of a handshake with the core, in microseconds.

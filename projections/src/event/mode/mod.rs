@@ -250,8 +250,8 @@ impl ModeFact {
             }
         })
     }
-    /// Returns the time at which the session gave a sign of life, given that the event happened `at`; `None` if the
-    /// session did not act itself.
+    /// Returns the time at which the session gave a sign of life. `at` is the time of the event. Returns `None` if the session
+    /// did not act itself.
     pub fn sign_of_life(&self, at: Timestamp) -> Option<Timestamp> {
         let seen_at = match self {
             ModeFact::Started(started) => started.seen_at,

@@ -248,7 +248,7 @@ fn what_a_task_cannot_take_is_a_message_all_the_same_and_its_event_says_so() {
         assert_eq!(change.status, None);
         assert_eq!(change.note.is_some(), text.contains(r#""note""#));
     }
-    // The two fields that an event may have beside its message.
+    // An event may have two fields beside its message.
     let message = complete(cases[2].0).unwrap();
     let later = message.created_at.plus_micros(5);
     let event = recorded(message.sent_at(later).unwrap());
