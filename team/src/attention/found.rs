@@ -145,7 +145,7 @@ fn bootstrap_breached(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds unclaimed tasks whose lease has expired, both before and after an event records the expiry.
+/// Finds tasks whose lease has expired and that no agent has claimed again. An event may or may not record the expiry.
 fn leases_expired(look: &mut AttentionScan<'_>) -> Result<()> {
     let mut tasks = look.live.expired_tasks(look.now, look.asked())?;
     let left = look.asked().saturating_sub(tasks.len());

@@ -21,7 +21,7 @@ use teamlog_engine::{Commit, CommitError, Writer, WriterCounts};
 /// Pause between two batches of view files. A file that changes often is written once per pause.
 const VIEWS_PAUSE: Duration = Duration::from_millis(50);
 
-/// Minimum time that a thread must have waited for another thread to count as queueing.
+/// Minimum wait for the writer slot after which a thread gives up. A shorter lock deadline does not count.
 const QUEUED: Duration = Duration::from_millis(100);
 
 /// Number of teams that are closed in parallel.

@@ -381,7 +381,7 @@ fn known(
     if let Some(earlier) = &fact.earlier {
         return Ok(Some(earlier.clone()));
     }
-    // Looks only for keys of agents: older versions, in which keys belonged to teams, stored no answers of `append`.
+    // `owns_team_key` stays false: older versions, in which an agent's key belonged to the team, stored no answers of `append`.
     let scope = KeyScope {
         agent,
         ..KeyScope::default()

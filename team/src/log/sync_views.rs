@@ -38,7 +38,7 @@ pub struct SyncViewsAnswer {
 }
 
 const LOOK: Duration = Duration::from_millis(5);
-/// Time without progress after which no process is taken to be writing the files. A daemon needs at most 250 ms.
+/// Wait after which this process writes the view files itself. A daemon writes them within 250 ms.
 const NOBODY: Duration = Duration::from_millis(300);
 
 impl Team {
