@@ -243,7 +243,7 @@ impl Identity {
     /// Reads `log.json` of the log in `dir`.
     ///
     /// # Errors
-    /// `NoLog` if there is none, else as [`Identity::decode`], or I/O.
+    /// `NoLog` if the file is missing, the errors of [`Identity::decode`], and I/O.
     pub fn load(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
         let path = dir.join(LOG_FILE);
         match storage.named().read_if_there(&path, LOG_FILE_BYTES_MAX)? {

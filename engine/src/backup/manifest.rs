@@ -23,7 +23,7 @@ pub struct BackupSegment {
     pub name: String,
     /// Number of bytes that belong to the backup.
     pub length: u64,
-    /// BLAKE3 of these bytes, lower-case hex.
+    /// BLAKE3 of the bytes that belong to the backup, lower-case hex.
     pub blake3: String,
 }
 
@@ -34,7 +34,7 @@ pub struct BackupFile {
     pub path: String,
     /// Length in bytes.
     pub length: u64,
-    /// BLAKE3 of its bytes, which is also its name in the backup.
+    /// BLAKE3 of the bytes of the file. The backup stores the file under this name.
     pub blake3: String,
 }
 

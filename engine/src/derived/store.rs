@@ -359,8 +359,8 @@ impl Store {
             held: self.held,
         }
     }
-    /// Takes the derived lock to change this view. Returns `None` if another process holds the lock, or has written since this
-    /// view was opened.
+    /// Takes the derived lock for a change of this view. Returns `None` if another process holds the lock, or has written after
+    /// this view was opened.
     pub(super) fn lock(&self) -> Result<Option<Turn>> {
         if self.home.aside.is_some() {
             return Ok(Some(Turn { _held: None }));

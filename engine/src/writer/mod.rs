@@ -118,7 +118,7 @@ impl<E> From<Error> for CommitError<E> {
 pub struct Writer<S: State> {
     core: Mutex<Core<S>>,
     queue: Mutex<Queue<S>>,
-    /// Notified once the number of queued jobs that a leader waits for is reached.
+    /// Notified when as many jobs have queued as a waiting leader expects.
     gathered: Condvar,
     journaled: bool,
 }

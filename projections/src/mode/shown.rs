@@ -5,7 +5,7 @@ use crate::event::mode::Fields;
 use crate::prelude::*;
 use serde_json::{Value, json};
 
-/// Fields of a list of skills that are derived from the states, which override its metadata.
+/// Fields of a list of skills that follow from the states. They override fields of the metadata with the same name.
 pub const DERIVED: [&str; 12] = [
     "version",
     "active",

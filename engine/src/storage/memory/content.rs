@@ -17,7 +17,7 @@ struct Change {
     len: Option<(usize, usize)>,
 }
 
-/// Content of a file. Both images share their memory with copies until one of them is written.
+/// Content of a file: `durable` and `now`. Each shares its memory with clones until it is written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Content {
     now: Arc<Vec<u8>>,

@@ -46,7 +46,7 @@ fn outcomes(memory: &Memory) -> BTreeSet<Vec<u8>> {
         .collect()
 }
 
-/// Returns all files with their content, and directories, as one text per tree.
+/// Returns a text for each directory and each file of a tree. The text of a file contains its content.
 fn tree(memory: &Memory, dir: &Path) -> Vec<String> {
     let mut lines = Vec::new();
     for name in memory.list(dir).unwrap() {
