@@ -1,4 +1,4 @@
-//! Programs that are known in addition to the table: teamlog's commands, and programs that the team trusts.
+//! Programs that are known in addition to the table of programs: teamlog's commands, and programs that the team trusts.
 
 /// Effect of a teamlog command on files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Own {
     pub options: Vec<(String, bool)>,
 }
 
-/// Programs that are known in addition to the table.
+/// Programs that are known in addition to the table of programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Programs {
     /// The teamlog program.

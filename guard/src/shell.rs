@@ -50,7 +50,7 @@ const STACK_BYTES: usize = 64 * 1024 * 1024;
 /// Time limit for parsing. An agent may treat a missing answer as permission.
 const READ_FOR: Duration = Duration::from_secs(2);
 
-/// Returns the writes of a command that a shell runs at `place`. `programs` are known in addition to the table.
+/// Returns the writes of a command that a shell runs at `place`. `programs` are known in addition to the table of programs.
 pub fn writes(command: &str, place: &Place, programs: &Programs) -> Writes {
     let script = command.to_owned();
     apart(command, place, programs, move |walker| walker.run(&script))

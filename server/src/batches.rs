@@ -119,7 +119,7 @@ impl Batches {
         for (mut one, answer) in answered {
             let answer = match durable {
                 true => answer,
-                // After a failed batch, the batch answers each of its calls with the reason.
+                // If the batch failed, its state answers each call with the reason.
                 false => self.answer_in(&batch, &mut one),
             };
             // Sending fails if the client disconnected.

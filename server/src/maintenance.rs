@@ -195,7 +195,7 @@ impl Maintenance {
         }
     }
 
-    /// Leaves rounds whose current team exceeded its deadline. A team has at most one such round.
+    /// Stops waiting for rounds whose current team exceeded its deadline. A team has at most one such round.
     fn leave_late(&mut self) {
         let late = self.rounds.iter();
         let late = late.filter_map(|(journal, round)| Some((journal.clone(), round.at.late()?)));

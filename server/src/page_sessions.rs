@@ -160,7 +160,8 @@ fn end(now: Timestamp, within: Duration) -> (Timestamp, Instant) {
     (now.plus_micros(micros), Instant::now() + within)
 }
 
-/// Returns the pass with this digest. Compares all passes, so that the time of the search reveals nothing.
+/// Returns the pass with this digest. Compares all passes, so that the duration of the search reveals nothing about a
+/// valid digest.
 fn found(
     passes: &VecDeque<Pass>,
     presented: &Digest,

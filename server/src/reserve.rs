@@ -42,7 +42,7 @@ pub(crate) fn check_files(possible: u64) -> Result<()> {
 fn startable(most: usize) -> usize {
     let hold = Mutex::new(());
     std::thread::scope(|scope| {
-        // Each thread waits for this guard, so that all of them exist at the same time.
+        // Each thread waits for this guard, so that all threads exist at one time.
         let _held = hold.lock().unwrap_or_else(PoisonError::into_inner);
         let start = || {
             let thread = Builder::new().stack_size(STACK_BYTES);

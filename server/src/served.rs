@@ -209,7 +209,8 @@ impl Served {
     pub fn serves(&self, name: &str) -> bool {
         self.read().teams.contains_key(name)
     }
-    /// Returns the caller for a token or page session. Compares all digests, so that the time of the search reveals nothing.
+    /// Returns the caller for a token or page session. Compares all digests, so that the duration of the search reveals
+    /// nothing about a valid digest.
     pub(crate) fn admit(&self, presented: &Digest) -> Option<Admitted> {
         let session = self.page_sessions.session(presented, self.now());
         let known = self.read();

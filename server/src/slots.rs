@@ -36,7 +36,7 @@ impl Slots {
         all.saturating_sub(self.free.available_permits())
     }
 
-    /// Waits until all slots are free and takes them. Until then no other request gets a slot.
+    /// Waits until all slots are free, and takes all of them. No other request gets a slot meanwhile.
     pub async fn all(&self) -> Option<SemaphorePermit<'_>> {
         self.free.acquire_many(self.all).await.ok()
     }

@@ -66,7 +66,7 @@ impl Certificate {
         self.loaded().failure.clone()
     }
 
-    /// Reloads the files if one of them changed since the last attempt. Open connections keep their certificate.
+    /// Reloads the files if a file changed since the last attempt. Open connections keep their certificate.
     pub fn reload_if_changed(&self) {
         let is_current = {
             let loaded = self.loaded();

@@ -46,7 +46,7 @@ pub struct BoardAnswer {
     pub last_seq: u64,
     /// The agents and their work, as `who` answers
     pub crew: WhoAnswer,
-    /// All tasks, as `tasks` answers them
+    /// All tasks, in the form of the answer of `tasks`
     pub board: TasksAnswer,
     /// The items that need attention, as `attention` answers
     pub attention: AttentionAnswer,
@@ -149,7 +149,7 @@ enum Ended {
 /// Reads a team. The caller has all events up to `known`.
 pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded> {
     let seq = last_seq(team)?;
-    // If `known` is beyond the end, a repair cut events off.
+    // If `known` is beyond the end of the log, a repair has cut events off.
     let fresh = known.is_none_or(|known| known > seq);
     let known = known.filter(|_| !fresh);
     let who = team.who(&Who::default())?;

@@ -60,7 +60,7 @@ pub fn run(source: Source, setting: Setting) -> io::Result<Ended> {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         });
-        // A board of the past needs one load only. Its channel stays open for keys.
+        // A board of a past point is loaded only once, and its channel stays open for keys.
     });
     let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
     let mut state = State::new(setting);
@@ -73,7 +73,7 @@ pub fn run(source: Source, setting: Setting) -> io::Result<Ended> {
 
 /// Ends the process with the default action of a signal.
 pub fn end_by(signal: i32) {
-    // If this fails, the process ends a moment later.
+    // If this call fails, the caller exits shortly after.
     drop(signal_hook::low_level::emulate_default_handler(signal));
 }
 

@@ -11,7 +11,7 @@ pub enum Repeat {
     UnderMessageId,
     /// The message has no id, so a repeat sends a second message.
     WithoutMessageId,
-    /// A repeat changes nothing.
+    /// A repeat of the command changes nothing.
     Same,
     /// The command has no key, so a repeat may record a second change.
     Unsafe,

@@ -63,7 +63,7 @@ fn steps(story: &Story<'_>, view: &View) -> Vec<String> {
     shown
 }
 
-/// The causes that the indentation shows: the last step at each depth, as long as no step with a smaller depth followed.
+/// The causes that the indentation shows. A cause is dropped when a step with a smaller depth follows.
 struct Tree {
     last: Vec<usize>,
     depth_max: usize,

@@ -333,7 +333,7 @@ fn a_command_for_people_has_one_answer_wherever_its_connection_ends() {
 fn where_no_connection_comes_to_anything_nothing_is_recorded_and_the_answer_says_so() {
     let cli = Cli::with_team();
     let daemon = Daemon::of(&cli);
-    // This makes the daemon take the lock.
+    // The first command makes the daemon take the lock.
     cli.ok("tick demo");
     let proxy = Proxy::of(&cli, &daemon);
     let mut told = BTreeMap::new();

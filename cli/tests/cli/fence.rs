@@ -286,7 +286,7 @@ fn signals_reach_the_command() {
     }
 }
 
-/// Returns true if the process runs whose id is in the file.
+/// Returns true if the process with the id in the file still runs.
 fn runs(file: &Path) -> bool {
     let pid = fs::read_to_string(file).unwrap();
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim()));

@@ -9,7 +9,7 @@ use std::thread;
 /// Time limit for waits. It is long, because only a failing test reaches it.
 const LONG: Duration = Duration::from_secs(30);
 
-/// A process whose lines of output are read as they arrive.
+/// A process, with its lines of output as they arrive.
 struct Following {
     child: Child,
     lines: Receiver<String>,

@@ -446,7 +446,7 @@ fn tools_that_write_go_through_the_daemon() {
     let served = alone.copy();
     let _daemon = Daemon::of(&served);
     alone.ok("append demo --kind by_nobody");
-    // This makes the daemon take the lock.
+    // The first command makes the daemon take the lock.
     served.ok("append demo --kind by_the_daemon");
     let said = |world: &Cli| {
         let (mut client, _) = Client::initialized_with(

@@ -260,7 +260,7 @@ impl Storm<'_> {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            // This allows some commands to end before the kill.
+            // The pause lets some commands end before the kill.
             std::thread::sleep(Duration::from_micros(random % self.pace));
             match moment % 3 {
                 0 => {}

@@ -185,7 +185,7 @@ pub fn needs_more(example: &str) -> bool {
 /// Commands that record no events but write files: `views sync` repairs view files, and the others make a daemon write its
 /// address.
 pub const SERVING: [&str; 4] = ["dashboard", "serve", "token rotate", "views sync"];
-/// Commands that write files outside of a team. A limit of file sizes affects these files too.
+/// Commands that write files outside of a team. They also fail under a limit of file sizes.
 pub const WRITING_ELSEWHERE: [&str; 9] = [
     "artifact get",
     "backup",

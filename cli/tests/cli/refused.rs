@@ -60,7 +60,7 @@ fn a_denial_is_recorded_once_a_minute_and_can_write_records_none() {
 fn a_daemon_records_it_and_one_that_hangs_keeps_nobody_waiting() {
     let cli = with_lease();
     let daemon = Daemon::of(&cli);
-    // If the daemon is quick enough, it records the refusal after the answer. A repeated refusal is recorded once per minute.
+    // A daemon that answers in time records the refusal. A repeated refusal is recorded once per minute.
     let begun = Instant::now();
     let said = loop {
         let (said, _) = denied(&cli, "docs/a");
@@ -74,7 +74,7 @@ fn a_daemon_records_it_and_one_that_hangs_keeps_nobody_waiting() {
     let (stopped, took) = denied(&cli, "docs/b");
     daemon.resume();
     assert_eq!(stopped, said.replace("docs/a", "docs/b"));
-    // This is shorter than the time that a command waits for a lock or an answer.
+    // A command would wait longer than this for a lock or an answer.
     assert!(took < Duration::from_secs(8), "{took:?}");
     // `guard` does not wait for a lock that another process than a daemon holds.
     let (locked, took) = unknown(&cli, || denied(&cli, "docs/c"));

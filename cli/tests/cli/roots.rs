@@ -175,7 +175,7 @@ fn worktrees_share_the_root_of_the_main_one() {
     let shown = run_in(&main, "task show demo T-1");
     assert!(shown.stdout.contains("one"), "{shown:?}");
 
-    // git checks out a committed log in the other worktree too, but this copy is not the team.
+    // git also checks out a committed log in the other worktree, but teamlog must not use that copy.
     fs::remove_file(main.join("teams/.gitignore")).unwrap();
     git(
         &main,

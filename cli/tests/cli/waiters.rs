@@ -240,7 +240,8 @@ fn a_batch_from_a_pipe_is_read_once_wherever_it_is_recorded() {
         &cli,
         "append demo --batch facts --batch-size 1 --lock-timeout 0.3 --json",
     );
-    // This blocks until the command has opened the other end of the pipe. The command does so before it looks for a daemon.
+    // `open` blocks until the command has opened the other end of the pipe, which happens before the command looks for
+    // a daemon.
     let mut input = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
     let daemon = Daemon::of(&cli);
     cli.ok("append demo --kind by_the_daemon");

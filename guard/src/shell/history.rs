@@ -28,7 +28,7 @@ pub(super) struct History {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Variable {
     known: Known,
-    /// The values, or `None` if a value is unknown or there are too many values.
+    /// The assigned values. `None` if a value is unknown or if there are too many values.
     values: Option<BTreeSet<Value>>,
     number: bool,
 }

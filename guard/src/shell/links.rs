@@ -88,7 +88,7 @@ impl Links {
         self.anywhere = true;
     }
 
-    /// Returns all paths to which a path may lead, including the path itself.
+    /// Returns all paths to which links may redirect a path. The path itself is included.
     pub fn follow(&self, path: &str, below: bool, follow: Follow) -> LinkTargets {
         let mut led = LinkTargets {
             paths: vec![path.to_owned()],

@@ -21,9 +21,9 @@ const ROUNDS_MAX: usize = 8;
 /// Standard input of a program, if it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stdin {
-    /// This text.
+    /// Standard input is this text.
     Text(String),
-    /// Anything except the terminal.
+    /// Standard input is unknown, but it is not the terminal.
     Other,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Walker {
     history: Rc<RefCell<History>>,
     /// The targets and doubts that were found so far.
     pub writes: Rc<RefCell<Writes>>,
-    /// Programs that are known in addition to the table.
+    /// Programs that are known in addition to the table of programs.
     pub programs: Rc<Programs>,
 }
 

@@ -10,7 +10,7 @@ use brush_parser::word::{
 /// The known part of a word's value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
-    /// Exactly this text.
+    /// The word is exactly this text.
     Plain(String),
     /// A name below this directory that matches a pattern. Empty if the word begins with the pattern; the name may then
     /// begin with any character.

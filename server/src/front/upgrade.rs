@@ -219,7 +219,7 @@ async fn carry(client: Io, theirs: tokio::net::UnixStream, early: &[u8], linger:
     let up = async {
         let _ = to_us.write_all(early).await;
         let _ = tokio::io::copy(&mut from_client, &mut to_us).await;
-        // This tells the handler that the client disconnected.
+        // Shutting down tells the handler that the client disconnected.
         let _ = to_us.shutdown().await;
     };
     let down = async {

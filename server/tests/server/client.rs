@@ -189,7 +189,7 @@ impl<S: Read + Write> Client<S> {
         }
         Some(std::mem::take(&mut self.read))
     }
-    /// Reads until the bytes that were read fulfil a condition. A later `rest` returns these bytes too.
+    /// Reads until all bytes so far fulfil a condition. A later call of `rest` returns these bytes again.
     #[track_caller]
     pub fn until(&mut self, so: impl Fn(&str) -> bool) {
         let since = Instant::now();

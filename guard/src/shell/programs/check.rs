@@ -46,7 +46,7 @@ impl Check {
                 let (key, value) = text.split_once('=').unwrap_or((text, "true"));
                 is_harmless(key, Some(value))
             }
-            // A colon before the first slash means another machine.
+            // A path with a colon before its first slash is on another machine.
             Check::Remote => text
                 .split('/')
                 .next()

@@ -115,7 +115,7 @@ impl<'a> Copies<'a> {
     /// Records that paths through a copy lead to its source.
     fn lead(&self, walker: &Walker, source: &Value) {
         let Value::Plain(to) = &self.to else {
-            // Of the destination, at most the directory is known.
+            // The name of the copy is unknown. The directory may be known.
             let dir = match &self.to {
                 Value::Below(dir) => Some(dir.as_str()),
                 _ => None,

@@ -301,7 +301,7 @@ impl Entry<'_> {
                 self.walker.index(name);
                 self.walker.set(name, value, given);
             }
-            // Without a value, the variable keeps its value.
+            // A declaration without a value keeps the variable's earlier value.
             None => {
                 self.walker.index(text);
                 self.walker.variable(text, None);

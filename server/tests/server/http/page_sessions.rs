@@ -52,7 +52,7 @@ fn a_code_is_good_once_and_for_two_minutes() {
     );
     let again = stand.call(&code, "POST /v1/session", "{}");
     again.refused(401, "unauthorized");
-    // The session belongs to the first client, and a session is not valid as a code.
+    // A page session cannot be traded like a code.
     let traded = stand.call(session, "POST /v1/session", "{}");
     traded.refused(401, "unauthorized");
     stand.call(session, "GET /v1/session", "").is(200);

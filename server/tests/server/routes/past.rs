@@ -205,7 +205,7 @@ fn few_pasts_are_kept_and_a_kept_one_reads_the_log_no_more() {
         (page, count() - before)
     };
     let (first, folding) = ask(head - 1);
-    // View files are written after the answers. Their events count too.
+    // View files are written after the answers, and their events count too.
     let repeated: Vec<(Value, u64)> = (0..5).map(|_| ask(head - 1)).collect();
     assert!(repeated.iter().all(|(again, _)| *again == first));
     let kept = repeated.iter().map(|(_, calls)| *calls).min().unwrap();
