@@ -17,6 +17,7 @@ pub struct Named<'a> {
     pub agent: &'a str,
 }
 
+/// Creates a token for an agent of a team, with a random secret.
 pub fn new(team: &str, agent: &str) -> io::Result<String> {
     let secret = crate::token::new()?;
     Ok(format!("{team}{SEPARATOR}{agent}{SEPARATOR}{secret}"))
