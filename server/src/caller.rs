@@ -29,11 +29,11 @@ impl Reach {
     }
 }
 
-/// Allowed operations.
+/// Operations that a caller may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// Reads only.
+    /// Operations that only read.
     Read,
     /// All operations.
     Act,

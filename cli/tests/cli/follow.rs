@@ -143,7 +143,7 @@ fn a_reader_that_leaves_ends_a_follower_quietly() {
     for line in ["tail demo -f", "replay demo --follow --json"] {
         let mut following = Following::start(&cli, line);
         following.line();
-        // The reading thread ends with the next line, because it cannot pass it on. This closes the pipe.
+        // The thread that reads lines ends at the next line, because its channel is closed. Its end closes the pipe.
         following.lines = channel().1;
         let started = Instant::now();
         while following.child.try_wait().unwrap().is_none() {

@@ -1,5 +1,5 @@
-//! Files that killed commands leave. `doctor check` finds them and `doctor clean` removes them. Both ignore a team that another
-//! process is creating.
+//! Files that killed commands leave. `doctor check` finds them and `doctor clean` removes them. Both commands ignore a
+//! team that another process is creating.
 
 use crate::prelude::*;
 use std::fs;

@@ -65,7 +65,7 @@ pub(super) enum Verb {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct What {
-    /// Options. The step concerns their values.
+    /// The step concerns the values of these options.
     pub options: Vec<String>,
     pub others: Vec<Pick>,
 }

@@ -246,7 +246,8 @@ impl Spec {
         Some(())
     }
 
-    /// Adds a step. Its options get a value unless they were listed before. Options in a condition must be listed before.
+    /// Adds a step. An option of the step that is not listed yet is added as an option with a value. An option in a
+    /// condition must be listed before.
     fn step(&mut self, words: &[&str]) -> Option<()> {
         let step = Step::parse(words)?;
         for option in &step.what.options {

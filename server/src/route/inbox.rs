@@ -15,7 +15,7 @@ use teamlog_team::message::inbox_feed::InboxFeed;
 pub struct InboxBody {
     /// Always `1.0.0`
     schema_version: &'static str,
-    /// Agent whose feed it is
+    /// Agent to whom the feed belongs
     agent_id: String,
     /// The entries, oldest first
     events: Vec<FeedEntry>,

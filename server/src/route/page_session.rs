@@ -14,7 +14,7 @@ use teamlog_team::engine::Timestamp;
 /// Path that accepts a one-time code instead of a token.
 pub(crate) const TRADES_A_CODE: &str = "/v1/session";
 
-/// Empty input.
+/// An input without fields.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}

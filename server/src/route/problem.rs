@@ -19,7 +19,7 @@ pub struct Problem {
     /// Details for programs, by name: `field`, `hint`, and others that depend on the code
     #[serde(skip_serializing_if = "Map::is_empty")]
     details: Map<String, Value>,
-    /// True if the message names fields as commands do.
+    /// True if the message uses the field names of commands.
     #[serde(skip)]
     by_command: bool,
 }

@@ -174,19 +174,19 @@ pub struct Lease {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Timestamps {
-    /// Creation
+    /// Time of creation
     #[schemars(with = "Timestamp")]
     created_at: String,
-    /// Last claim
+    /// Time of the last claim
     #[schemars(with = "Option<Timestamp>")]
     started_at: Option<String>,
-    /// Completion
+    /// Time of completion
     #[schemars(with = "Option<Timestamp>")]
     completed_at: Option<String>,
-    /// Failure
+    /// Time of the failure
     #[schemars(with = "Option<Timestamp>")]
     failed_at: Option<String>,
-    /// Cancellation
+    /// Time of cancellation
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
     canceled_at: Option<String>,

@@ -27,7 +27,7 @@ pub struct RootTeams {
 /// Overview of a team.
 #[derive(Serialize, JsonSchema)]
 pub struct TeamBrief {
-    /// Name
+    /// Name of the team
     team: String,
     /// `starting`, `sound` or `unready`
     #[schemars(extend("enum" = ["starting", "sound", "unready"]))]

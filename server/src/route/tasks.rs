@@ -50,7 +50,7 @@ struct NameDoubts {
     /// Warning that the owner never acted in the team, with the known agents
     #[serde(skip_serializing_if = "Option::is_none")]
     owner_unknown: Option<String>,
-    /// Time at which the owner stopped, if it did not act since
+    /// Time at which the owner stopped, if the owner has not acted since
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
     owner_gone: Option<String>,
@@ -84,7 +84,7 @@ pub struct Leased {
     task: Task,
     /// Lease of the claim
     lease: Option<Lease>,
-    /// Overlapping resources held by others, if the team allows that with a warning
+    /// Resources of other agents that overlap, if the team allows such a claim with a warning
     #[serde(skip_serializing_if = "Vec::is_empty")]
     overlaps: Vec<Overlap>,
 }

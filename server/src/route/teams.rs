@@ -20,7 +20,7 @@ use teamlog_team::{Exchange, Team};
 pub struct TeamShape {
     /// Always `1.0.0`
     schema_version: &'static str,
-    /// Name
+    /// Name of the team
     team_id: String,
     /// Members, sorted
     agents: Vec<AgentShown>,
@@ -91,13 +91,13 @@ pub struct SetUpInput {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct BudgetInput {
-    /// Limit of the team
+    /// Maximum number of tokens of the team
     max_tokens: Option<u64>,
     /// True if new work is refused after a limit is reached
     hard_limit: Option<bool>,
-    /// Limit of the team after which it is warned
+    /// Number of tokens after which the team is warned
     soft_limit_tokens: Option<u64>,
-    /// Limit of each agent
+    /// Maximum number of tokens of each agent
     per_agent_tokens: Option<u64>,
 }
 

@@ -63,15 +63,15 @@ struct Agent {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Budget {
-    /// Limit of the team
+    /// Maximum number of tokens of the team
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u64>,
     /// True if new work is refused after a limit is reached
     hard_limit: bool,
-    /// Limit of the team after which it is warned
+    /// Number of tokens after which the team is warned
     #[serde(skip_serializing_if = "Option::is_none")]
     soft_limit_tokens: Option<u64>,
-    /// Limit of each agent
+    /// Maximum number of tokens of each agent
     #[serde(skip_serializing_if = "Option::is_none")]
     per_agent_tokens: Option<u64>,
     /// True if an event recorded that the soft limit was reached
