@@ -97,7 +97,6 @@ const UNUSED: &[Kind] = &[
     unused("manifest_written", "The team's manifest changed."),
     unused("members_removed", "Agents ceased to be members."),
     unused("resource_policy_set", "The policy for overlapping paths was set."),
-    unused("task_assigned", "A task got an owner without a claim."),
     unused("team_settings_changed", "The setting of open membership or of view files changed."),
     unused("thread_participants_added", "Agents joined a thread."),
 ];

@@ -1,5 +1,6 @@
 //! Times in answers, and the tolerance for clocks that differ.
 
+use crate::refusal::shown;
 use std::time::Instant;
 use teamlog_engine::Timestamp;
 
@@ -19,4 +20,177 @@ pub fn milliseconds(time: Timestamp) -> String {
     text.truncate(text.len() - 4);
     text.push('Z');
     text
+}
+
+const HOUR_SECONDS: i64 = 60 * 60;
+const DAY_SECONDS: i64 = 24 * HOUR_SECONDS;
+/// Names of the days of a week; the first day of 1970 was a Thursday.
+const WEEKDAYS: [&str; 7] = [
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "monday",
+    "tuesday",
+    "wednesday",
+];
+/// Forms of a time that a person may give.
+const FORMS: &str = "a time must look like 2026-12-01, 2026-12-01T09:00:00Z, friday, tomorrow, today or 3d (also m, h, w)";
+
+/// The point of a day that a day without a time means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DayEdge {
+    /// The first second of the day.
+    Start,
+    /// The last second of the day.
+    End,
+}
+
+/// Reads a time as a person gives it, at `now`: a time, a date, `today`, `tomorrow`, the next day of a name, or a duration
+/// from now. Days are days of UTC.
+///
+/// # Errors
+/// Names the text and the forms.
+pub(crate) fn point(text: &str, now: Timestamp, edge: DayEdge) -> Result<Timestamp, String> {
+    let refuse = || format!("{FORMS}, but is {:?}", shown(text));
+    let word = text.trim().to_lowercase();
+    let seconds = now.micros().div_euclid(1_000_000);
+    let today = seconds.div_euclid(DAY_SECONDS);
+    let in_days = match &*word {
+        "today" => Some(0),
+        "tomorrow" => Some(1),
+        _ => days_until(&word, today),
+    };
+    let found = match in_days {
+        Some(days) => at_edge(today.saturating_add(days).saturating_mul(DAY_SECONDS), edge),
+        None => match duration(&word) {
+            Some(duration) => seconds.checked_add(duration),
+            None => {
+                let time = Timestamp::parse(text.trim()).map_err(|_| refuse())?;
+                if text.trim().len() > "2026-12-01".len() {
+                    return Ok(time);
+                }
+                at_edge(time.micros().div_euclid(1_000_000), edge)
+            }
+        },
+    };
+    let micros = found.and_then(|seconds| seconds.checked_mul(1_000_000));
+    micros.and_then(Timestamp::from_micros).ok_or_else(refuse)
+}
+
+fn at_edge(start: i64, edge: DayEdge) -> Option<i64> {
+    match edge {
+        DayEdge::Start => Some(start),
+        DayEdge::End => start.checked_add(DAY_SECONDS - 1),
+    }
+}
+
+/// Returns the days from `today` to the next day of a name, or of its first three letters; 1 to 7.
+fn days_until(word: &str, today: i64) -> Option<i64> {
+    let is_named = |day: &&str| *day == word || word.len() == 3 && day.starts_with(word);
+    let day = WEEKDAYS.iter().position(is_named)?;
+    let ahead = i64::try_from(day).ok()? - today.rem_euclid(7);
+    Some((ahead - 1).rem_euclid(7) + 1)
+}
+
+/// Returns the seconds of a duration such as `90m`, `2h`, `3d` or `+1w`.
+fn duration(word: &str) -> Option<i64> {
+    let word = word.strip_prefix('+').unwrap_or(word);
+    let unit = match word.chars().last()? {
+        'm' => 60,
+        'h' => HOUR_SECONDS,
+        'd' => DAY_SECONDS,
+        'w' => 7 * DAY_SECONDS,
+        _ => return None,
+    };
+    let digits = word.get(..word.len() - 1)?;
+    let whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let count: i64 = whole.then(|| digits.parse().ok())??;
+    count.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, edge: DayEdge) -> String {
+        // A Saturday.
+        let now = Timestamp::parse("2026-11-28T22:30:00Z").unwrap();
+        match point(text, now, edge) {
+            Ok(time) => milliseconds(time),
+            Err(why) => why,
+        }
+    }
+
+    #[test]
+    fn a_time_is_read_as_people_give_it() {
+        for (text, start, end) in [
+            (
+                "friday",
+                "2026-12-04T00:00:00.000Z",
+                "2026-12-04T23:59:59.000Z",
+            ),
+            (
+                "Sat",
+                "2026-12-05T00:00:00.000Z",
+                "2026-12-05T23:59:59.000Z",
+            ),
+            (
+                "sunday",
+                "2026-11-29T00:00:00.000Z",
+                "2026-11-29T23:59:59.000Z",
+            ),
+            (
+                "today",
+                "2026-11-28T00:00:00.000Z",
+                "2026-11-28T23:59:59.000Z",
+            ),
+            (
+                "tomorrow",
+                "2026-11-29T00:00:00.000Z",
+                "2026-11-29T23:59:59.000Z",
+            ),
+            (
+                "2026-12-01",
+                "2026-12-01T00:00:00.000Z",
+                "2026-12-01T23:59:59.000Z",
+            ),
+            (
+                "2026-12-01T09:00:00+02:00",
+                "2026-12-01T07:00:00.000Z",
+                "2026-12-01T07:00:00.000Z",
+            ),
+            (
+                "90m",
+                "2026-11-29T00:00:00.000Z",
+                "2026-11-29T00:00:00.000Z",
+            ),
+            (
+                "+1w",
+                "2026-12-05T22:30:00.000Z",
+                "2026-12-05T22:30:00.000Z",
+            ),
+        ] {
+            assert_eq!(read(text, DayEdge::Start), start, "{text}");
+            assert_eq!(read(text, DayEdge::End), end, "{text}");
+        }
+    }
+
+    #[test]
+    fn another_text_is_no_time() {
+        for text in [
+            "",
+            "d",
+            "soon",
+            "-3d",
+            "99999999999999999999d",
+            "9999999999999w",
+            "ü",
+            "2026-13-01",
+            "frida",
+        ] {
+            let why = read(text, DayEdge::End);
+            assert!(why.starts_with("a time must look like"), "{text}: {why}");
+        }
+    }
 }

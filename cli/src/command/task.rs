@@ -5,12 +5,11 @@ use crate::render::attributes::AttributeArgs;
 use crate::render::{claim, task};
 use serde_json::{Map, Value};
 use teamlog_team::api::{self, Op};
-use teamlog_team::projections::task::Attributes;
 use teamlog_team::task::cancel::TaskCancel;
-use teamlog_team::task::change::TaskChange;
 use teamlog_team::task::claim::TaskClaim;
 use teamlog_team::task::claim_next::ClaimNext;
 use teamlog_team::task::create::TaskCreate;
+use teamlog_team::task::edit::TaskEdit;
 use teamlog_team::task::finish::TaskFinish;
 use teamlog_team::task::history::TaskHistory;
 use teamlog_team::task::release::TaskRelease;
@@ -38,13 +37,17 @@ subcommands! {
         .examples("\
   teamlog task create demo --subject 'Fix the login'
   teamlog task create demo --subject 'Ship it' --task-id T-9 --blocked-by T-1 --key k-9
+  teamlog task create demo --subject 'Write the tests' --parent 2 --label ui --due friday
   teamlog task create demo --subject 'Write it up' --description-file - < notes.md
   teamlog task create demo --subject 'Mend reading' --resource src/io --resource 'tests/io/*.rs'");
-    EDIT = operation::<TaskChange>("edit", claim::changed)
+    EDIT = operation::<TaskEdit>("edit", claim::changed)
+        .agent_if_known("worker", |edit| &mut edit.worker)
         .with(complete_edit)
-        .about("Change the texts, dependencies or attributes of a task")
+        .about("Change the texts, priority, labels, times, parent or dependencies of a task")
+        .details("Only the holder, the leader, or any agent with --force can edit a claimed task.")
         .examples("\
   teamlog task edit demo T-5 --subject 'Fix the login, and the logout'
+  teamlog task edit demo T-5 --priority high --label +ui,-api --due friday
   teamlog task edit demo T-5 --blocked-by T-1,T-2
   teamlog task edit demo T-5 --requires-approval");
     NEXT = operation::<ClaimNext>("next", claim::next)
@@ -176,7 +179,7 @@ struct EditOptions {
 
 /// Completes the input of an edit. Refuses a command line that changes nothing.
 fn complete_edit(
-    change: &mut TaskChange,
+    change: &mut TaskEdit,
     options: EditOptions,
     _context: &mut Context,
 ) -> Result<(), CommandError> {
@@ -184,12 +187,10 @@ fn complete_edit(
         change.blocked_by = Some(Vec::new());
     }
     change.attributes = options.attributes.into();
-    let texts = change.subject.is_some() || change.description.is_some();
-    let deps = change.blocked_by.is_some();
-    if texts || deps || change.attributes != Attributes::default() {
+    if !change.is_empty() {
         return Ok(());
     }
-    let message = "nothing to change: pass --subject, --requires-approval or another option";
+    let message = "nothing to change: pass --subject, --priority, --label or another option";
     Err(CommandError::usage(message))
 }
 

@@ -103,9 +103,35 @@ fn writes(task: &Task) -> String {
     text
 }
 
+/// Time by which the task is to be completed, marked if that is over.
+fn due(task: &Task, view: &View) -> Cell {
+    let Some(due) = task.governed.plan.due_at else {
+        return plain("");
+    };
+    let is_overdue = !task.status.is_final() && due <= view.now;
+    let (style, mark) = match is_overdue {
+        true => (Style::Warn, "  overdue"),
+        false => (Style::Plain, ""),
+    };
+    styled(style, format!("{due}  ({}){mark}", view.ago(due)))
+}
+
+/// `2 of 3 completed, 1 open`.
+fn parts(task: &Task) -> String {
+    let children = task.governed.plan.children;
+    match children.total {
+        0 => String::new(),
+        total => format!(
+            "{} of {total} completed, {} open",
+            children.completed, children.open
+        ),
+    }
+}
+
 /// Returns the fields of a task that people need, most important first. The JSON answer has more fields.
 fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     let (task, failed) = (&answer.task, &answer.failed_dependencies);
+    let plan = &task.governed.plan;
     let text = |field: &Option<String>| plain(field.as_deref().unwrap_or(""));
     let json = |field: &Option<Json>| plain(field.as_ref().map(unquoted).unwrap_or_default());
     let when = |at: Timestamp| format!("{at}  ({})", view.ago(at));
@@ -115,6 +141,14 @@ fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
         ("owner", text(&task.owner)),
         ("assigned by", text(&task.assigned_by)),
         ("priority", plain(task.priority.name())),
+        ("labels", plain(plan.labels.join(", "))),
+        ("due", due(task, view)),
+        (
+            "deferred to",
+            plain(plan.defer_until.map(when).unwrap_or_default()),
+        ),
+        ("part of", text(&plan.parent)),
+        ("parts", plain(parts(task))),
         ("writes", plain(writes(task))),
         ("details", text(&task.details)),
         ("progress", json(&task.progress)),

@@ -12,6 +12,7 @@ pub mod delivery;
 pub mod loss;
 pub mod message;
 pub mod mode;
+mod plan;
 pub mod refused;
 pub mod response;
 mod sent;
@@ -26,6 +27,7 @@ pub mod usage;
 pub mod worker;
 
 pub use attributes::{Attributes, StoredAttributes, in_edit};
+pub use plan::PlanChange;
 pub use sent::{Sent, TaskChange, envelope};
 pub use task_imported::TaskImported;
 

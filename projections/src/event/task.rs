@@ -58,7 +58,7 @@ events! {
     #[serde(untagged)]
     pub enum TaskAct of TaskFact { task_id } {
         /// A task was created, governed by claims.
-        "task_created" by "teamlog api create-task" => Created: TaskCreated [name owner, id depends_on] {
+        "task_created" by "teamlog api create-task" => Created: TaskCreated [name owner, id depends_on, payload plan] {
             /// Subject of the task, in a line.
             pub subject: String,
             /// Full description of the task.
@@ -74,6 +74,9 @@ events! {
             /// Attributes of the task.
             #[serde(flatten)]
             pub attributes: Attributes,
+            /// Plan of the task.
+            #[serde(flatten)]
+            pub plan: PlanChange,
             /// Priority of the task.
             #[serde(
                 default,
@@ -91,11 +94,11 @@ events! {
         },
         /// A snapshot without messages was taken over.
         "task_imported" by "teamlog import TEAM" => Imported(TaskImported),
-        /// A task's subject, description or demands changed.
+        /// A task's texts, priority, plan or demands changed.
         "task_updated" by "teamlog api update-task" => Updated:
         /// New values of a task's fields. An absent field stays unchanged.
         #[derive(Default)]
-        TaskUpdated {
+        TaskUpdated [payload plan] {
             /// Subject of the task, in a line.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub subject: Option<String>,
@@ -105,6 +108,27 @@ events! {
             /// Attributes of the task.
             #[serde(flatten)]
             pub attributes: Attributes,
+            /// Parts of the plan of the task.
+            #[serde(flatten)]
+            pub plan: PlanChange,
+            /// Priority of the task.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub priority: Option<Priority>,
+            /// True if another agent held the task, and the edit used force.
+            #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+            pub forced: bool,
+        },
+        /// A task got an owner, or none, without a claim. The owner takes the task up by a claim of its own.
+        "task_assigned" by "teamlog assign TASK AGENT" => Assigned: TaskAssigned [name owner] {
+            /// The agent that is to take the task; any agent if absent.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub owner: Option<String>,
+            /// The holder whose claim ended by this, and the epoch of that claim.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub taken_from: Option<ClaimRef>,
+            /// The number of claims of the task from now on; raised if a claim ended.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub epoch: Option<u64>,
         },
         /// A task's dependencies changed.
         "task_deps_changed" by "teamlog api update-task" => DepsChanged: DepsChanged [id depends_on] {

@@ -5,9 +5,10 @@
 
 use super::fold::{store, unborn};
 use super::row::task_key;
-use super::{Attributes, Claim, ClaimState, Governed, Status, Task, deps, news};
+use super::{Attributes, Claim, ClaimState, Governed, PlanChange, Status, Task, deps, news};
 use crate::event::task::{
-    ClaimRef, Lease, Resources, TaskAct, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+    ClaimRef, Lease, Resources, TaskAct, TaskAssigned, TaskClaimed, TaskCreated, TaskFact,
+    TaskUpdated,
 };
 use crate::prelude::*;
 
@@ -24,6 +25,7 @@ pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Resu
     match &fact.act {
         TaskAct::Created(_) | TaskAct::Imported(_) => {}
         TaskAct::Updated(updated) => update(&mut new, updated),
+        TaskAct::Assigned(assigned) => assign(&mut new, assigned, &event.actor),
         TaskAct::DepsChanged(wanted) => {
             (new.deps, new.ignored_deps) = deps::split(tx, id, &wanted.depends_on)?;
         }
@@ -87,6 +89,9 @@ fn created(tx: &Tx<'_>, event: &Event<'_>, id: &str, created: &TaskCreated) -> R
         governed.attributes.clone_from(&created.attributes);
         governed.extra.clone_from(&created.extra);
     }
+    if created.plan != PlanChange::default() {
+        governed(&mut task).plan.change(&created.plan);
+    }
     if created.resources != Resources::default() {
         declare(&mut task, &created.resources);
     }
@@ -108,6 +113,27 @@ fn update(task: &mut Task, updated: &TaskUpdated) {
     if updated.attributes != Attributes::default() {
         governed(task).attributes.change(&updated.attributes);
     }
+    if updated.plan != PlanChange::default() {
+        governed(task).plan.change(&updated.plan);
+    }
+    task.priority = updated.priority.unwrap_or(task.priority);
+}
+
+/// Gives a task to an agent, or to any agent. A claim that is named ends.
+fn assign(task: &mut Task, assigned: &TaskAssigned, by: &str) {
+    if let Some(held) = &assigned.taken_from {
+        requeue(task, held, ClaimState::Ended);
+    }
+    task.claim_governed = true;
+    if matches!(task.status, Status::Assigned | Status::InProgress) {
+        task.status = Status::Pending;
+    }
+    if let Some(epoch) = assigned.epoch {
+        let governed = governed(task);
+        governed.epoch = governed.epoch.max(epoch);
+    }
+    task.owner.clone_from(&assigned.owner);
+    task.assigned_by = assigned.owner.as_ref().map(|_| by.to_owned());
 }
 
 fn declare(task: &mut Task, declared: &Resources) {

@@ -138,6 +138,17 @@ fields! { (task, context)
     StartedAt "started_at" = task.governed.started_at;
     /// Time at which the task was completed, failed or canceled
     CompletedAt "completed_at" = task.governed.completed_at;
+    /// Labels
+    Labels "labels" = task.governed.plan.labels;
+    /// Time by which the task is to be completed
+    DueAt "due_at" = task.governed.plan.due_at;
+    /// Time before which the task is not offered
+    DeferUntil "defer_until" = task.governed.plan.defer_until;
+    /// Task that has this one as a part
+    Parent "parent" = task.governed.plan.parent;
+    /// Number of the tasks that are parts of this one: all, unfinished and completed ones. The task is not offered while
+    /// one of them is unfinished
+    Children "children" = task.governed.plan.children;
     /// Paths that the holder may write, relative to the repository
     Resources "resources" = task.governed.resources;
     /// True if others may hold the same paths meanwhile
@@ -161,7 +172,7 @@ mod tests {
     use super::*;
     use crate::task::dialect::{Dialect, FieldRow, camel_case, micros};
     use crate::task::view::VIEW;
-    use crate::task::{Attributes, Governed, Reported};
+    use crate::task::{Attributes, Governed, Plan, Reported};
 
     // A new field does not compile here until it has a row in `fields!`, or `_` if no dialect shows it.
     #[test]
@@ -189,7 +200,10 @@ mod tests {
         let governed = rows!(Governed {
             result F::Result, error F::Error, started_at F::StartedAt, completed_at F::CompletedAt, epoch F::Epoch,
             claim F::Claim, resources F::Resources, shared F::Shared, extra F::Extra,
-        } { known, attributes, });
+        } { known, attributes, plan, });
+        let plan = rows!(Plan {
+            labels F::Labels, due_at F::DueAt, defer_until F::DeferUntil, parent F::Parent, children F::Children,
+        } {});
         let attributes = rows!(Attributes {
             requires_code_change F::RequiresCodeChange, requires_approval F::RequiresApproval,
         } {});
@@ -199,7 +213,7 @@ mod tests {
             F::Approval,
             F::LeaseExpired,
         ];
-        let stored = [task, reported, governed, attributes, context.to_vec()].concat();
+        let stored = [task, reported, governed, attributes, plan, context.to_vec()].concat();
         for field in Field::ALL {
             assert!(stored.contains(field), "{field:?}");
         }

@@ -1,7 +1,7 @@
 //! The fold of task messages.
 
 use super::row::{COUNTS, NUMBERED, SUPERSEDED, owned_key, task_key};
-use super::{Status, Task, TaskCounts, commanded, concern, deps, held, news, ready};
+use super::{Status, Task, TaskCounts, commanded, concern, deps, held, news, plan, ready};
 use crate::event::TaskChange;
 use crate::event::TaskImported;
 use crate::event::message::MessageType;
@@ -86,6 +86,10 @@ fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
 /// Stores a task whose row was `old`, and updates the indexes, counts and lists about the task.
 pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) -> Result<()> {
     let natural = natural::key(id);
+    let new = match old {
+        None => &*plan::with_children(tx, id, new)?,
+        Some(_) => new,
+    };
     if let Some(number) = natural::number(id).filter(|_| old.is_none()) {
         // The next task gets a higher number.
         tx.raise(&[NUMBERED], number)?;
@@ -95,7 +99,8 @@ pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) -
     tx.put(&task_key(id), new);
     held::follow(tx, &natural, old, new);
     concern::follow(tx, id, old, new)?;
-    ready::follow(tx, id, &natural, old, new)
+    ready::follow(tx, id, &natural, old, new)?;
+    plan::follow(tx, id, old, new)
 }
 
 /// Returns true if the message is newer than the last applied message, by `(created_at, id)`.

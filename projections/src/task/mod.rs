@@ -13,6 +13,7 @@ mod fold;
 mod held;
 mod news;
 mod part;
+mod plan;
 mod query;
 mod ready;
 mod row;
@@ -22,12 +23,13 @@ pub(crate) mod view;
 use crate::event::StoredAttributes;
 pub use crate::event::task as event;
 pub use crate::event::task::{Status, TaskCounts};
-pub use crate::event::{Attributes, TaskImported, in_edit};
+pub use crate::event::{Attributes, PlanChange, TaskImported, in_edit};
 pub use concern::{Concern, UnknownDep};
 pub use field::TaskContext;
 pub(crate) use fold::apply;
 pub use held::HeldResources;
 pub(crate) use news::news_of;
+pub use plan::{Children, Plan};
 pub(crate) use query::all;
 pub(crate) use row::status_in;
 pub use view::ViewedTask;
@@ -142,6 +144,9 @@ pub struct Governed {
     /// Attributes of the task.
     #[rkyv(with = As<StoredAttributes>)]
     pub attributes: Attributes,
+    /// Labels, times, parent and children.
+    #[rkyv(with = As<Option<Box<Plan>>>)]
+    pub plan: Plan,
     /// Result of the completion.
     pub result: Option<String>,
     /// Reason of the failure.
@@ -214,6 +219,12 @@ impl Task {
         (claim.state == ClaimState::Live).then_some(claim)
     }
 
+    /// Returns true if the task is not offered at `now`: it is deferred, or one of its parts is unfinished.
+    pub fn is_held_back(&self, now: Timestamp) -> bool {
+        let plan = &self.governed.plan;
+        plan.children.open > 0 || plan.defer_until.is_some_and(|until| until > now)
+    }
+
     /// Returns true if completing the task needs an approval.
     pub fn requires_approval(&self) -> bool {
         self.governed.attributes.requires_approval == Some(true)
@@ -241,6 +252,30 @@ pub struct TaskFilter {
     pub status: Option<Status>,
     /// Limit to tasks of this owner.
     pub owner: Option<String>,
+    /// Only tasks with this label.
+    pub label: Option<String>,
+    /// Only the children of this task.
+    pub parent: Option<String>,
+}
+
+impl TaskFilter {
+    /// Returns true if the filter names a label or a parent.
+    fn is_of_plan(&self) -> bool {
+        self.label.is_some() || self.parent.is_some()
+    }
+
+    /// Returns true if the task passes the filter.
+    pub fn passes(&self, task: &Task) -> bool {
+        let plan = &task.governed.plan;
+        let is = |wanted: &Option<String>, is: &Option<String>| wanted.is_none() || wanted == is;
+        self.status.is_none_or(|status| status == task.status)
+            && is(&self.owner, &task.owner)
+            && is(&self.parent, &plan.parent)
+            && self
+                .label
+                .as_ref()
+                .is_none_or(|label| plan.labels.contains(label))
+    }
 }
 
 /// A page of tasks in natural order of their ids.

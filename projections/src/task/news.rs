@@ -22,6 +22,7 @@ pub(crate) fn news_of(agent: &str) -> Vec<u8> {
 pub(super) fn of_command(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) {
     let to = match &fact.act {
         TaskAct::Created(created) => created.owner.as_deref(),
+        TaskAct::Assigned(assigned) => assigned.owner.as_deref(),
         TaskAct::Unblocked | TaskAct::Canceled(_) => event.refs.get(RefKind::Agent),
         TaskAct::LeaseExpired(lease) => Some(&*lease.held.worker),
         _ => None,
@@ -29,8 +30,8 @@ pub(super) fn of_command(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) {
     if let Some(to) = to {
         tx.mark(&numbered(NEWS, to, event.seq));
     }
-    if let TaskAct::Created(created) = &fact.act {
-        gave(tx, &event.actor, created.owner.as_deref());
+    if let TaskAct::Created(_) | TaskAct::Assigned(_) = &fact.act {
+        gave(tx, &event.actor, to);
     }
 }
 

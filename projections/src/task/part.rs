@@ -1,7 +1,7 @@
 //! The types of a task's fields: the test for a value, and the JSON in a dialect.
 
 use super::dialect::{Shown, Times};
-use super::{Claim, ClaimState, Status};
+use super::{Children, Claim, ClaimState, Status};
 use crate::event::message::Priority;
 use crate::prelude::*;
 use crate::worker::ApprovalShown;
@@ -61,6 +61,7 @@ plain! {
     Vec<String>: |items| !items.is_empty();
     Status: |_status| true;
     Priority: |priority| *priority != Priority::Normal;
+    Children: |children| children.total > 0;
     Option<bool>: |flag| flag.is_some();
     Option<u64>: |count| count.is_some();
     Option<Status>: |status| status.is_some();

@@ -1,8 +1,8 @@
 //! Queries over tasks. A query reads about as many rows as it returns.
 
 use super::row::{
-    BLOCKED, BY_STATUS, COMPLETED, COUNTS, LEASES, NUMBERED, OPEN, SUPERSEDED, TASK, owned_key,
-    owner_prefix,
+    BLOCKED, BY_LABEL, BY_PARENT, BY_STATUS, COMPLETED, COUNTS, DUE, LEASES, NUMBERED, OPEN,
+    SUPERSEDED, TASK, owned_key, owner_prefix,
 };
 use super::{Status, Task, TaskCounts, TaskFilter, TaskPage, UnmetDeps, ready};
 use crate::natural;
@@ -20,6 +20,9 @@ impl TeamState {
         after: Option<&str>,
         limit: usize,
     ) -> Result<TaskPage> {
+        if filter.is_of_plan() {
+            return self.planned(filter, after, limit);
+        }
         let prefixes: Vec<Vec<u8>> = match (&filter.owner, filter.status) {
             (None, None) => vec![key_of(TASK, b"")],
             (None, Some(status)) => vec![key_of(BY_STATUS, &[status as u8])],
@@ -32,6 +35,45 @@ impl TeamState {
             }
         };
         page(self.rows(), prefixes, 0, after.map(natural::key), limit)
+    }
+    /// Returns a page of tasks with a parent or a label. Reads all tasks with that parent, or that label.
+    fn planned(&self, filter: &TaskFilter, after: Option<&str>, limit: usize) -> Result<TaskPage> {
+        let list = match (&filter.parent, &filter.label) {
+            (Some(parent), _) => named(BY_PARENT, parent),
+            (None, label) => named(BY_LABEL, label.as_deref().unwrap_or_default()),
+        };
+        let mut from = list.clone();
+        if let Some(after) = after {
+            from.extend_from_slice(&natural::key(after));
+            from.push(0);
+        }
+        let mut tasks = Vec::new();
+        for entry in self.rows().walk(&from, &end_of(&list), false) {
+            let task = by_natural(self.rows(), entry?.behind(list.len()))?;
+            tasks.extend(task.filter(|task| filter.passes(task)));
+            if tasks.len() > limit {
+                break;
+            }
+        }
+        let more = tasks.len() > limit;
+        tasks.truncate(limit);
+        Ok(TaskPage { tasks, more })
+    }
+    /// Returns the unfinished tasks that were to be completed by `now`, the earliest first.
+    pub fn overdue_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
+        let end = end_of(&timed(DUE, now.micros(), b""));
+        first_timed(self.rows(), &[DUE], &end, limit)
+    }
+    /// Returns the tasks that can be taken up from a time on that is over by `now`, the earliest first; for an agent, as
+    /// in [`Self::ready_tasks`], whose list does not have them.
+    pub fn undeferred_tasks(&self, agent: Option<&str>, now: Timestamp) -> Result<Vec<Task>> {
+        let list = ready::deferred();
+        let end = end_of(&timed(list, now.micros(), b""));
+        let mut tasks = first_timed(self.rows(), &[list], &end, usize::MAX)?;
+        if agent.is_some() {
+            tasks.retain(|task| task.owner.is_none() || task.owner.as_deref() == agent);
+        }
+        Ok(tasks)
     }
     /// Returns the tasks that are `blocked` or were reported blocked, in natural order.
     pub fn blocked_tasks(&self, after: Option<&str>, limit: usize) -> Result<TaskPage> {

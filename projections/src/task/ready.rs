@@ -25,12 +25,20 @@ const WAITS: u8 = 0x3B;
 /// Namespace of claim-governed tasks that are stored as blocked although their dependencies are completed.
 const FREED: u8 = 0x3F;
 
+/// Tasks that an agent can take up from a time on, by that time. No other list of ready tasks has them.
+const DEFERRED: u8 = 0x97;
+
 /// Number of bytes before the natural key in an entry of a ready list.
 pub(super) const RANK_BYTES: usize = 9;
 
 /// Returns the prefix of the ready tasks of `agent`; `None` means the tasks for any agent.
 pub(super) fn ready_for(agent: Option<&str>) -> Vec<u8> {
     named(READY_FOR, agent.unwrap_or_default())
+}
+
+/// Returns the index of the tasks that can be taken up from a time on.
+pub(super) fn deferred() -> u8 {
+    DEFERRED
 }
 
 /// Returns the prefix of all ready tasks.
@@ -107,7 +115,7 @@ pub(super) fn each_waiter(
 }
 
 /// Removes a task from lists that it left, and adds it to lists that it entered.
-fn place(tx: &mut Tx<'_>, natural: &[u8], old: Option<&Task>, new: &Task) -> Result<()> {
+pub(super) fn place(tx: &mut Tx<'_>, natural: &[u8], old: Option<&Task>, new: &Task) -> Result<()> {
     let before = match old {
         Some(old) => listed(tx, natural, old)?,
         None => Vec::new(),
@@ -178,7 +186,13 @@ fn lists(task: &Task, natural: &[u8], open_deps: bool) -> Vec<Listed> {
         false => task.blocked || task.status == Status::Blocked || open_deps,
     };
     let mut entries = Vec::new();
-    if let (false, Some(taker)) = (held_up, taker(task)) {
+    let plan = &task.governed.plan;
+    let offered = !held_up && plan.children.open == 0;
+    if let (true, Some(at), Some(_)) = (offered, plan.defer_until, taker(task)) {
+        let at = timed(DEFERRED, at.micros(), natural).split_off(1);
+        let list = vec![DEFERRED];
+        entries.push(Listed { list, at });
+    } else if let (true, Some(taker)) = (offered, taker(task)) {
         for list in [ready_all(), ready_for(taker)] {
             let at = rank(task.priority, task.created_at, natural);
             entries.push(Listed { list, at });

@@ -16,6 +16,12 @@ pub(super) const BLOCKED: u8 = 0x33;
 pub(super) const OPEN: u8 = 0x34;
 /// Namespace of the number of tasks by status.
 pub(super) const COUNTS: u8 = 0x35;
+/// By label.
+pub(super) const BY_LABEL: u8 = 0x94;
+/// By parent.
+pub(super) const BY_PARENT: u8 = 0x95;
+/// Unfinished tasks, by the time by which they are to be completed.
+pub(super) const DUE: u8 = 0x96;
 /// Namespace of an owner's number of tasks by status; key: owner.
 const OWNED: u8 = 0x3C;
 /// Namespace of the index of live claims, by the end of their lease.
@@ -61,6 +67,16 @@ impl Task {
         let completed = self.claim_governed && self.status == Status::Completed;
         if let Some(at) = self.governed.completed_at.filter(|_| completed) {
             keys.push(timed(COMPLETED, at.micros(), natural));
+        }
+        let plan = &self.governed.plan;
+        for label in &plan.labels {
+            keys.push([&*named(BY_LABEL, label), natural].concat());
+        }
+        if let Some(parent) = &plan.parent {
+            keys.push([&*named(BY_PARENT, parent), natural].concat());
+        }
+        if let Some(at) = plan.due_at.filter(|_| !self.status.is_final()) {
+            keys.push(timed(DUE, at.micros(), natural));
         }
         keys
     }

@@ -55,6 +55,11 @@ pub static VIEW: Dialect = Dialect::new(
         Row::new("epoch", Field::Epoch, IfSet),
         Row::new("started_at", Field::StartedAt, IfSet),
         Row::new("completed_at", Field::CompletedAt, IfSet),
+        Row::new("labels", Field::Labels, IfSet),
+        Row::new("due_at", Field::DueAt, IfSet),
+        Row::new("defer_until", Field::DeferUntil, IfSet),
+        Row::new("parent", Field::Parent, IfSet),
+        Row::new("children", Field::Children, IfSet),
         Row::new("resources", Field::Resources, IfSet),
         Row::new("shared", Field::Shared, IfSet),
         Row::rest(),
@@ -192,7 +197,7 @@ pub(crate) fn walk(live: &TeamState, to: &mut Walk<'_>) -> Result<()> {
 mod tests {
     use super::*;
     use crate::event::message::Priority;
-    use crate::task::{Attributes, Claim, ClaimState, Governed, Reported, Status};
+    use crate::task::{Attributes, Children, Claim, ClaimState, Governed, Plan, Reported, Status};
 
     /// Creates a task with every field that its view shows, each with a different value.
     fn full() -> Task {
@@ -239,6 +244,17 @@ mod tests {
                 attributes: Attributes {
                     requires_code_change: Some(true),
                     requires_approval: Some(false),
+                },
+                plan: Plan {
+                    labels: vec!["api".to_owned()],
+                    due_at: Some(at(8)),
+                    defer_until: Some(at(9)),
+                    parent: text("3"),
+                    children: Children {
+                        total: 3,
+                        open: 2,
+                        completed: 1,
+                    },
                 },
                 result: text("result"),
                 error: text("error"),

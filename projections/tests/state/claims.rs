@@ -4,9 +4,9 @@ use crate::support::*;
 use teamlog_engine::Json;
 use teamlog_projections::fact::Fact;
 use teamlog_projections::task::event::{
-    DepsChanged, TaskBlocked, TaskCanceled, TaskFailed, TaskUpdated,
+    DepsChanged, TaskAssigned, TaskBlocked, TaskCanceled, TaskFailed, TaskUpdated,
 };
-use teamlog_projections::task::{Attributes, Claim, ClaimState};
+use teamlog_projections::task::{Attributes, Claim, ClaimState, PlanChange};
 use teamlog_projections::{Status, Task};
 
 fn held(epoch: u64) -> ClaimRef {
@@ -21,6 +21,7 @@ fn lease(epoch: u64, minute: i64) -> Lease {
 fn created(deps: &[&str]) -> TaskCreated {
     given!(TaskCreated; subject: "S", description: "D", blocked: !deps.is_empty(),
         owner: None::<String>, depends_on: deps, attributes: given!(Attributes; requires_code_change: true, requires_approval: None),
+        plan: PlanChange::default(),
         priority: Priority::High,
         resources: given!(Resources; resources: ["src/io"], shared: false),
         extra: Json::parse(r#"{"lane":"docs","n":1.50}"#).unwrap())
@@ -51,13 +52,21 @@ fn every_fact_comes_back_as_it_was_recorded() {
     let acts = [
         TaskAct::Created(created(&["2", "3"])),
         TaskAct::Created(
-            given!(TaskCreated, owner: "dev", attributes: Attributes::default(),
+            given!(TaskCreated, owner: "dev", plan: PlanChange { labels: Some(vec!["api".to_owned()]), due_at: Some(Some(at(5))), defer_until: None, parent: Some(Some("2".to_owned())) }, attributes: Attributes::default(),
                 priority: Priority::Normal, resources: Resources::default(), extra: None,
                 ..created(&[])),
         ),
         TaskAct::Updated(TaskUpdated::default()),
         TaskAct::Updated(given!(TaskUpdated; subject: "s", description: "d",
-            attributes: given!(Attributes; requires_code_change: false, requires_approval: None))),
+            attributes: given!(Attributes; requires_code_change: false, requires_approval: None),
+            plan: PlanChange { labels: Some(Vec::new()), due_at: Some(None), defer_until: Some(Some(at(6))), parent: Some(None) },
+            priority: Priority::Low, forced: true)),
+        TaskAct::Assigned(given!(TaskAssigned; owner: "qa", taken_from: held(1), epoch: 2)),
+        TaskAct::Assigned(TaskAssigned {
+            owner: None,
+            taken_from: None,
+            epoch: None,
+        }),
         TaskAct::DepsChanged(given!(DepsChanged; depends_on: ["2"])),
         TaskAct::ResourcesDeclared(Resources::default()),
         TaskAct::ResourcesDeclared(given!(Resources; resources: [".", "docs/*.md"], shared: true)),

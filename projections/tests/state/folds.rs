@@ -313,7 +313,7 @@ fn tasks_are_listed_in_natural_order_by_page_and_filter() {
     assert_eq!(list(&all, Some("bd-2"), 2), ("bd-10 x".into(), false));
     // The cursor need not be the id of a known task.
     assert_eq!(list(&all, Some("3"), 1), ("10".into(), true));
-    let by = |status, owner: Option<&str>| given!(TaskFilter; status, owner: owner);
+    let by = |status, owner: Option<&str>| given!(TaskFilter, status, owner: owner, ..TaskFilter::default());
     let (assigned, completed) = (Some(Status::Assigned), Some(Status::Completed));
     assert_eq!(listed(&by(assigned, None)), "1 bd-2 bd-10 x");
     let of_dev = by(None, Some("dev"));

@@ -22,9 +22,9 @@ use teamlog_projections::message::{DispatchStatus, MessageInfo};
 use teamlog_projections::pipeline::Bulk;
 use teamlog_projections::rebuild::rehydrate_with;
 use teamlog_projections::task::event::{
-    DepsChanged, TaskBlocked, TaskCanceled, TaskFailed, TaskUpdated,
+    DepsChanged, TaskAssigned, TaskBlocked, TaskCanceled, TaskFailed, TaskUpdated,
 };
-use teamlog_projections::task::{Attributes, TaskImported};
+use teamlog_projections::task::{Attributes, PlanChange, TaskImported};
 use teamlog_projections::team::event::{ConfigChanged, TeamFact};
 use teamlog_projections::team::settings::{Form, Setting, Value};
 use teamlog_projections::{Error, Policy};
@@ -295,6 +295,17 @@ fn resources(number: u8) -> Resources {
         shared: (number > 5).then_some(number > 6))
 }
 
+/// Builds an arbitrary change of a plan; the parents are tasks of the histories, the task itself among them.
+fn plan(number: u8) -> PlanChange {
+    let some = |modulus: u8| number.is_multiple_of(modulus);
+    PlanChange {
+        labels: some(2).then(|| (0..number % 4).map(|at| format!("l{at}")).collect()),
+        due_at: some(3).then(|| (number > 3).then(|| at(i64::from(number)))),
+        defer_until: some(4).then(|| (number > 4).then(|| at(i64::from(number)))),
+        parent: (number > 2).then(|| (number > 3).then(|| (number % 4 + 1).to_string())),
+    }
+}
+
 /// Builds an arbitrary task act. The act need not make sense: a fold accepts every act.
 fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
     let deps: Vec<String> = deps.iter().map(u8::to_string).collect();
@@ -310,6 +321,7 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
                 requires_code_change: (number > 4).then_some(true),
                 requires_approval: (number > 6).then_some(true),
             },
+            plan: plan(number),
             priority: Priority::ALL[usize::from(number % 4)],
             resources: match number % 3 { 0 => resources(number), _ => Resources::default(), },
             extra: (number == 1).then(|| Json::parse(r#"{"lane":"docs"}"#).unwrap()))),
@@ -318,7 +330,10 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
             attributes: Attributes {
                 requires_code_change: number.is_multiple_of(3).then_some(false),
                 requires_approval: number.is_multiple_of(4).then_some(true),
-            }),
+            },
+            plan: plan(number),
+            priority: number.is_multiple_of(5).then_some(Priority::High),
+            forced: number == 3),
         ),
         5 => TaskAct::DepsChanged(DepsChanged { depends_on: deps }),
         6 => TaskAct::Blocked(TaskBlocked { waits_for: deps }),
@@ -331,6 +346,11 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
         14 if number < 5 => TaskAct::Canceled(given!(TaskCanceled; reason: text,
             forced: number == 0)),
         14 => TaskAct::Reopened,
+        15 if number < 4 => TaskAct::Assigned(
+            given!(TaskAssigned; owner: (number > 0).then(|| by.to_owned()),
+            taken_from: (number > 1).then(|| held.clone()),
+            epoch: (number > 1).then_some(u64::from(number))),
+        ),
         15 => TaskAct::ResourcesDeclared(resources(number)),
         _ => TaskAct::LeaseExpired(lease),
     }

@@ -226,14 +226,29 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
             true => matches!(task.status, Status::Pending | Status::Blocked),
             false => matches!(task.status, Status::Pending | Status::Assigned) && !task.blocked,
         };
-        free && live.ready(task).unwrap()
+        let plan = &task.governed.plan;
+        free && plan.children.open == 0 && live.ready(task).unwrap()
     };
     // Returns the agent that a ready task is for; `None` for any agent.
     let taker = |task: &Task| match (task.claim_governed, task.status) {
         (false, Status::Pending) => None,
         _ => task.owner.clone(),
     };
-    let mut ready: Vec<&Task> = all.tasks.iter().filter(|task| is_ready(task)).collect();
+    let (mut ready, mut deferred): (Vec<&Task>, Vec<&Task>) = all
+        .tasks
+        .iter()
+        .filter(|task| is_ready(task))
+        .partition(|task| task.governed.plan.defer_until.is_none());
+    deferred.sort_by_key(|task| task.governed.plan.defer_until);
+    for minute in 0..12 {
+        let over = |task: &&&Task| task.governed.plan.defer_until <= Some(at(minute));
+        let found = live.undeferred_tasks(None, at(minute)).unwrap();
+        assert_eq!(
+            found.iter().collect::<Vec<_>>(),
+            deferred.iter().filter(over).copied().collect::<Vec<_>>()
+        );
+    }
+    check_plans(live, &all.tasks);
     // The sort is stable, so tasks with equal keys stay in natural order.
     ready.sort_by_key(|task| (std::cmp::Reverse(task.priority), task.created_at));
     let ids = |tasks: &[&Task]| -> Vec<String> {
@@ -263,6 +278,57 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
             let found = owned.iter().filter(|task| task.status == status).count();
             assert_eq!(counts.by_status[status as usize], found as u64);
         }
+    }
+}
+
+/// Compares the progress of parents, and the lists by label, parent and due time, with all tasks.
+fn check_plans(live: &Live, all: &[Task]) {
+    let ids =
+        |tasks: &[Task]| -> Vec<String> { tasks.iter().map(|task| task.task_id.clone()).collect() };
+    let listed = |filter: TaskFilter| {
+        let page = live.tasks(&filter, None, usize::MAX).unwrap();
+        let passing: Vec<Task> = all
+            .iter()
+            .filter(|task| filter.passes(task))
+            .cloned()
+            .collect();
+        assert_eq!(ids(&page.tasks), ids(&passing), "{filter:?}");
+        passing
+    };
+    for label in ["l0", "l1", "l2", "none"] {
+        listed(given!(TaskFilter, label: label, ..TaskFilter::default()));
+        let open = Some(Status::Pending);
+        listed(given!(TaskFilter, label: label, status: open, ..TaskFilter::default()));
+    }
+    for task in all {
+        let parent = Some(task.task_id.clone());
+        let mut children = listed(given!(TaskFilter, parent: parent, ..TaskFilter::default()));
+        children.retain(|child| child.task_id != task.task_id);
+        let counted = task.governed.plan.children;
+        let count = |wanted: fn(&Task) -> bool| {
+            children.iter().filter(|child| wanted(child)).count() as u64
+        };
+        let completed = count(|child| child.status == Status::Completed);
+        let open = count(|child| !child.status.is_final());
+        let total = children.len() as u64;
+        assert_eq!(
+            (counted.total, counted.open, counted.completed),
+            (total, open, completed),
+            "{}",
+            task.task_id
+        );
+    }
+    let mut due: Vec<(Timestamp, String)> = all
+        .iter()
+        .filter(|task| !task.status.is_final())
+        .filter_map(|task| Some((task.governed.plan.due_at?, task.task_id.clone())))
+        .collect();
+    due.sort();
+    for minute in 0..12 {
+        let over = due.iter().filter(|(at_time, _)| *at_time <= at(minute));
+        let over: Vec<String> = over.map(|(_, id)| id.clone()).collect();
+        let found = live.overdue_tasks(at(minute), usize::MAX).unwrap();
+        assert_eq!(ids(&found), over);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tests of threads and feeds: the folds of any of their events, and the view files of threads.
 
 use crate::support::*;
-use teamlog_projections::task::Attributes;
+use teamlog_projections::task::{Attributes, PlanChange};
 use teamlog_projections::thread;
 use teamlog_projections::thread::event::{
     Posted, ThreadAct, ThreadFact, ThreadLinked, ThreadStarted,
@@ -69,7 +69,7 @@ fn names(of: &[&str]) -> Vec<String> {
 fn created(owner: Option<&str>) -> TaskAct {
     TaskAct::Created(
         given!(TaskCreated; subject: "s", description: String::new(), blocked: true,
-            owner: owner.map(str::to_owned), depends_on: [], attributes: Attributes::default(),
+            owner: owner.map(str::to_owned), depends_on: [], attributes: Attributes::default(), plan: PlanChange::default(),
             priority: Priority::Normal, extra: None, resources: Resources::default()),
     )
 }

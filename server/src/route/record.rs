@@ -72,6 +72,11 @@ pub static HTTP: Dialect = Dialect::new(
         Row::new("version", Field::Version, Always),
         Row::new("priority", Field::Priority, IfSet),
         Row::new("shared", Field::Shared, IfSet),
+        Row::new("labels", Field::Labels, IfSet),
+        Row::new("dueAt", Field::DueAt, IfSet),
+        Row::new("deferUntil", Field::DeferUntil, IfSet),
+        Row::new("parent", Field::Parent, IfSet),
+        Row::new("children", Field::Children, IfSet),
         Row::new("updatedAt", Field::UpdatedAt, Always),
         Row::new("updatedSeq", Field::Seq, Always),
         Row::special(

@@ -156,6 +156,14 @@ pub struct CreateInput {
     /// Attributes of the task
     #[serde(flatten)]
     attributes: Attributes,
+    /// Labels of the task
+    labels: Option<Vec<String>>,
+    /// Time by which the task is to be completed: a time, a date, `today`, `tomorrow`, a weekday, or a duration such as `3d`
+    due_at: Option<String>,
+    /// Time before which the task is not offered, in the forms of `dueAt`
+    defer_until: Option<String>,
+    /// Task that has this one as a part
+    parent: Option<String>,
     /// Creator of the task
     agent_id: Option<String>,
 }
@@ -181,6 +189,10 @@ impl CreateInput {
             attributes: self.attributes,
             resources: self.resources.map(names),
             shared: self.shared,
+            labels: self.labels,
+            due_at: self.due_at,
+            defer_until: self.defer_until,
+            parent: self.parent,
             ..TaskCreate::default()
         }
     }

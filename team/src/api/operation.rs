@@ -280,6 +280,8 @@ pub static OPERATIONS: &[Operation] = &[
     row::<task::renew::TaskRenew>(),
     row::<task::finish::TaskFinish>(),
     row::<task::release::TaskRelease>(),
+    row::<task::edit::TaskEdit>(),
+    row::<task::assign::TaskAssignment>(),
     row::<task::cancel::TaskCancel>(),
     row::<task::reopen::TaskReopen>(),
     // Threads, and the feed of agents.

@@ -152,6 +152,7 @@ fn open_tasks(live: &Live, owner: &str) -> Result<OpenTasks> {
         let filter = TaskFilter {
             status: Some(status),
             owner: Some(owner.to_owned()),
+            ..TaskFilter::default()
         };
         let left = LISTED_MAX - found.ids.len();
         for task in live.tasks(&filter, None, left)?.tasks {

@@ -20,7 +20,7 @@ pub(super) fn approvals(look: &mut AttentionScan<'_>) -> Result<()> {
     }
     let filter = TaskFilter {
         status: Some(Status::InProgress),
-        owner: None,
+        ..TaskFilter::default()
     };
     let page = look.live.tasks(&filter, None, look.most)?;
     for task in look.page(page) {

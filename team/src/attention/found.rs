@@ -25,6 +25,7 @@ pub(super) const FINDERS: &[fn(&mut AttentionScan<'_>) -> Result<()>] = &[
     agents::unknown_owners,
     agents::gone,
     leases_expired,
+    tasks::overdue,
     overdue_acks,
     writes_refused,
     stale_tasks,
@@ -232,7 +233,7 @@ fn stale_tasks(look: &mut AttentionScan<'_>) -> Result<()> {
     for status in [Status::InProgress, Status::Assigned] {
         let filter = TaskFilter {
             status: Some(status),
-            owner: None,
+            ..TaskFilter::default()
         };
         let page = look.live.tasks(&filter, None, look.most)?;
         for task in look.page(page) {

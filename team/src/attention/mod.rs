@@ -80,6 +80,8 @@ words! {
         AgentGone = "agent_gone",
         /// The lease of a claim expired, and no agent has claimed the task since
         LeaseExpired = "lease_expired",
+        /// An unfinished task was to be completed by now
+        Overdue = "overdue",
         /// A message was not acknowledged in time
         OverdueAck = "overdue_ack",
         /// The guard refused an agent's write
@@ -119,6 +121,7 @@ impl AttentionKind {
             | AttentionKind::UnknownOwner
             | AttentionKind::AgentGone
             | AttentionKind::LeaseExpired
+            | AttentionKind::Overdue
             | AttentionKind::OverdueAck
             | AttentionKind::WriteRefused
             | AttentionKind::ApprovalMissing
@@ -143,6 +146,7 @@ impl AttentionKind {
             AttentionKind::UnknownOwner => "unknown owner",
             AttentionKind::AgentGone => "left by an agent that stopped",
             AttentionKind::LeaseExpired => "lease expired",
+            AttentionKind::Overdue => "overdue",
             AttentionKind::OverdueAck => "ack overdue",
             AttentionKind::WriteRefused => "write refused",
             AttentionKind::ApprovalMissing => "approval missing",

@@ -22,7 +22,7 @@ pub(super) fn failed(look: &mut AttentionScan<'_>) -> Result<()> {
     let waited_for: BTreeSet<String> = waited_for.map(|one| one.task_id.clone()).collect();
     let filter = TaskFilter {
         status: Some(Status::Failed),
-        owner: None,
+        ..TaskFilter::default()
     };
     let page = look.live.tasks(&filter, None, look.most)?;
     for task in look.page(page) {
@@ -36,6 +36,26 @@ pub(super) fn failed(look: &mut AttentionScan<'_>) -> Result<()> {
         look.items.push(AttentionItem {
             since: Some(task.governed.completed_at.unwrap_or(task.updated_at)),
             ..AttentionItem::of_task(AttentionKind::TaskFailed, &task, text, command)
+        });
+    }
+    Ok(())
+}
+
+/// Finds unfinished tasks that were to be completed by now.
+pub(super) fn overdue(look: &mut AttentionScan<'_>) -> Result<()> {
+    let tasks = look.live.overdue_tasks(look.now, look.asked())?;
+    for task in look.bounded(tasks) {
+        let Some(due) = task.governed.plan.due_at else {
+            continue;
+        };
+        let owner = task.owner.as_ref();
+        let owner = owner.map_or_else(String::new, |owner| format!(", owned by {owner}"));
+        let text = format!("overdue: {} was due by {due}{owner}", task.task_id);
+        let command = show(look.team, &task.task_id);
+        look.items.push(AttentionItem {
+            agent: task.owner.clone(),
+            since: Some(due),
+            ..AttentionItem::of_task(AttentionKind::Overdue, &task, text, command)
         });
     }
     Ok(())

@@ -185,6 +185,11 @@ fn task(fact: &TaskFact, actor: &str) -> Option<FeedEntry> {
             let content = Some(created.description.clone()).filter(|text| !text.is_empty());
             ("task_assigned", actor, excerpt(&created.subject), content)
         }
+        TaskAct::Assigned(assigned) => {
+            let to = assigned.owner.as_deref().unwrap_or("any agent");
+            let summary = format!("Task {id} assigned to {to} by {actor}");
+            ("task_assigned", actor, summary, None)
+        }
         TaskAct::Claimed(claimed) => {
             let worker = &*claimed.worker;
             let summary = format!("Task {id} claimed by {worker}");

@@ -181,7 +181,7 @@ fn held(live: &Live, agent: &str, blocked: &[Task], now: Timestamp) -> Result<Fe
     for status in [Status::InProgress, Status::Assigned] {
         let filter = TaskFilter {
             status: Some(status),
-            owner: None,
+            ..TaskFilter::default()
         };
         for task in live.tasks(&filter, None, LOOKED_AT)?.tasks {
             let Some(owner) = task.owner.clone().filter(|owner| owner != agent) else {

@@ -366,6 +366,7 @@ fn in_progress(live: &Live, seen: &Seen<'_>) -> Result<Vec<Brief>> {
     let filter = TaskFilter {
         status: Some(Status::InProgress),
         owner: Some(seen.agent.to_owned()),
+        ..TaskFilter::default()
     };
     briefs(live, live.tasks(&filter, None, ITEMS_MAX)?.tasks, seen)
 }

@@ -76,12 +76,7 @@ impl Command for TaskChange {
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
         check_expected(self.expected_version)?;
-        if let Some(subject) = &self.subject {
-            if subject.trim().is_empty() {
-                return Err(Refusal::invalid("subject", subject, "must not be empty").into());
-            }
-            check_title("subject", subject).map_err(Refusal::from)?;
-        }
+        check_subject(self.subject.as_deref())?;
         let wanted = self.blocked_by.as_deref().map(dependencies).transpose()?;
         let decision = TaskDecision::load(live, &self.task_id, ctx.now)?;
         decision.decision(|decision| {
@@ -91,6 +86,7 @@ impl Command for TaskChange {
                 subject: self.subject.clone(),
                 description: self.description.clone(),
                 attributes: self.attributes.clone(),
+                ..TaskUpdated::default()
             });
             let cause = decision.act(updated, DEFAULT_ACTOR, owner.as_deref());
             wanted.map_or(Ok(()), |wanted| wait_for(live, decision, wanted, cause))
@@ -106,8 +102,19 @@ impl Command for TaskChange {
     }
 }
 
+/// Refuses a subject that is blank or no line of text.
+pub(crate) fn check_subject(subject: Option<&str>) -> Result<(), Refusal> {
+    let Some(subject) = subject else {
+        return Ok(());
+    };
+    if subject.trim().is_empty() {
+        return Err(Refusal::invalid("subject", subject, "must not be empty"));
+    }
+    Ok(check_title("subject", subject)?)
+}
+
 /// Sets the dependencies of a task. If the task is claim-governed and unclaimed, also blocks or unblocks it.
-fn wait_for(
+pub(crate) fn wait_for(
     live: &Live,
     decision: &mut TaskDecision,
     wanted: Vec<String>,

@@ -2,8 +2,9 @@
 
 use crate::resource::{Overlap, PathLocks};
 use crate::task::claim::{check_worker, claimed, take, token};
-use crate::task::listed::rank;
+use crate::task::listed::{self, rank};
 use crate::task::prelude::*;
+use std::cmp::Reverse;
 
 operation! {
     /// Take the best task that is ready for a worker
@@ -15,6 +16,12 @@ operation! {
         #[schemars(range(min = 1_000, max = 86_400_000))]
         #[arg(long, value_name = "MILLISECONDS", value_parser = crate::argv::whole::<u64>)]
         lease_ms: Option<u64>,
+        /// Only a task with this label
+        #[arg(long, value_name = "LABEL")]
+        label: Option<String>,
+        /// Only a part of this task
+        #[arg(long, value_name = "TASK")]
+        parent: Option<String>,
     }) -> ClaimNextAnswer as claim_next,
     refuses = [WorkerNotFound, ClaimConflict, LeaseExpired, BudgetExceeded]
 }
@@ -76,13 +83,16 @@ impl Command for ClaimNext {
         let until = lease_end(self.lease_ms, ctx.now)?;
         let mut events: Vec<NewEvent> = Vec::new();
         let locks = PathLocks::of(live, worker, ctx.now);
-        let ready = first_free(live, worker, &locks)?;
+        let wanted = listed::wanted(self.label.as_ref(), self.parent.as_ref())?;
+        let ready = first_free(live, worker, &wanted, &locks, ctx.now)?;
         let mut best = ready.map(|(task, overlaps)| (task, overlaps, None));
         for mut task in live.expired_tasks(ctx.now, EXPIRED_MAX)? {
             let overdue = Some(events.len());
             holding::expire(live, &mut task, ctx.now, DEFAULT_ACTOR, &mut events)?;
             let better = |(best, ..): &(Task, _, _)| rank(&task) < rank(best);
             if task.status == Status::Pending
+                && !task.is_held_back(ctx.now)
+                && wanted.passes(&task)
                 && best.as_ref().is_none_or(better)
                 && let Some(overlaps) = free(&locks, &task)?
             {
@@ -128,22 +138,53 @@ impl Command for ClaimNext {
 fn first_free(
     live: &Live,
     worker: &str,
+    wanted: &TaskFilter,
     locks: &PathLocks<'_>,
+    now: Timestamp,
 ) -> Result<Option<(Task, Vec<Overlap>)>> {
+    let mut undeferred = live.undeferred_tasks(Some(worker), now)?;
+    undeferred.sort_by_cached_key(|task| Reverse(rank(task)));
     let mut last: Option<Task> = None;
-    for _ in 0..LOOKED_AT_MAX / LOOKED_AT {
+    let mut looked_at = 0;
+    loop {
         let page = live.ready_tasks(Some(worker), last.as_ref(), LOOKED_AT)?;
         last = page.tasks.last().filter(|_| page.more).cloned();
         for task in page.tasks {
-            if let Some(overlaps) = free(locks, &task)? {
-                return Ok(Some((task, overlaps)));
+            while let Some(next) = undeferred.pop_if(|next| rank(next) < rank(&task)) {
+                if let Some(found) = suitable(wanted, locks, next)? {
+                    return Ok(Some(found));
+                }
+            }
+            looked_at += usize::from(wanted.passes(&task));
+            if let Some(found) = suitable(wanted, locks, task)? {
+                return Ok(Some(found));
             }
         }
         if last.is_none() {
             break;
         }
+        if looked_at >= LOOKED_AT_MAX {
+            return Ok(None);
+        }
+    }
+    while let Some(next) = undeferred.pop() {
+        if let Some(found) = suitable(wanted, locks, next)? {
+            return Ok(Some(found));
+        }
     }
     Ok(None)
+}
+
+/// Returns a wanted task with the paths that two agents will hold once it is taken; `None` if other agents block them.
+fn suitable(
+    wanted: &TaskFilter,
+    locks: &PathLocks<'_>,
+    task: Task,
+) -> Result<Option<(Task, Vec<Overlap>)>> {
+    if !wanted.passes(&task) {
+        return Ok(None);
+    }
+    Ok(free(locks, &task)?.map(|overlaps| (task, overlaps)))
 }
 
 /// Returns the paths of the task that another agent holds too; `None` if they block the claim.

@@ -1,12 +1,13 @@
 //! `create-task`: creates a claim-governed task.
 
 use crate::doubts::TaskDoubts;
-use crate::projections::message::check_title;
 use crate::projections::natural::NUMBER_DIGITS_MAX;
-use crate::projections::task::Attributes;
 use crate::projections::task::event::{Resources, TaskCreated};
+use crate::projections::task::{Attributes, Plan};
 use crate::resource;
 use crate::task::approval;
+use crate::task::change::check_subject;
+use crate::task::plan::{PlanInput, check_parent};
 use crate::task::prelude::*;
 use crate::task::record::RESERVED;
 
@@ -63,6 +64,26 @@ pub struct TaskCreate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "PRIORITY", value_parser = crate::argv::priority))]
     pub priority: Option<String>,
+    /// Labels of the task
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long = "label", value_name = "LABEL", value_delimiter = ',')
+    )]
+    pub labels: Option<Vec<String>>,
+    /// Time by which the task is to be completed: a time, a date, `today`, `tomorrow`, a weekday, or a duration such as `3d`;
+    /// a day means its end (UTC)
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long = "due", value_name = "TIME"))]
+    pub due_at: Option<String>,
+    /// Time before which the task is not offered, in the forms of `due_at`; a day means its begin
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long = "defer", value_name = "TIME"))]
+    pub defer_until: Option<String>,
+    /// Task that has this one as a part; it is not offered while one of its parts is unfinished
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TASK"))]
+    pub parent: Option<String>,
     /// Paths that the task's holder may write, relative to the repository, each with everything below it; `*`, `?` and `**`
     /// match any names, and `.` means the whole repository
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,10 +138,13 @@ impl Command for TaskCreate {
         CommandTerms::of(Authority::WithinBudget)
     }
 
-    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<String>> {
-        let created = self.created(live)?;
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<String>> {
+        let created = self.created(live, ctx.now)?;
         let id = self.id(live)?;
         check_cycle(live, &id, &created.depends_on)?;
+        if let Some(Some(parent)) = &created.plan.parent {
+            check_parent(live, &id, parent, &created.depends_on)?;
+        }
         let owner = created.owner.clone();
         let fact = TaskFact::of(&*id, TaskAct::Created(created));
         let event: NewEvent = fact.event(DEFAULT_ACTOR, owner.as_deref(), None);
@@ -140,19 +164,15 @@ impl Command for TaskCreate {
 const NUMBER_MAX: u64 = 10_u64.pow(NUMBER_DIGITS_MAX as u32) - 1;
 
 impl TaskCreate {
-    fn created(&self, live: &Live) -> Result<TaskCreated> {
-        if self.subject.trim().is_empty() {
-            return Err(Refusal::invalid("subject", &self.subject, "must not be empty").into());
-        }
-        check_title("subject", &self.subject).map_err(Refusal::from)?;
-        if let Some(owner) = &self.owner {
-            if owner == LEADER {
-                let message = format!("owner must not be the leader, but is {LEADER:?}");
-                let refusal = Refusal::new(Code::WorkerNotFound, message).field("owner");
-                return Err(refusal.detail("worker", owner.as_str()).into());
-            }
-            membership::check(live, "owner", owner)?;
-        }
+    fn created(&self, live: &Live, now: Timestamp) -> Result<TaskCreated> {
+        check_subject(Some(&self.subject))?;
+        check_owner(live, self.owner.as_deref())?;
+        let plan = PlanInput {
+            labels: self.labels.as_deref(),
+            due_at: self.due_at.as_deref(),
+            defer_until: self.defer_until.as_deref(),
+            parent: self.parent.as_deref(),
+        };
         let depends_on = dependencies(self.blocked_by.as_deref().unwrap_or_default())?;
         let blocked = !live.open_deps(&depends_on)?.is_empty();
         let priority = self.priority.as_deref().unwrap_or("normal");
@@ -163,6 +183,7 @@ impl TaskCreate {
             owner: self.owner.clone(),
             depends_on,
             attributes: self.attributes.clone(),
+            plan: plan.change(&Plan::default(), now)?,
             priority: names::word("priority", priority, Priority::from_name, Priority::rule)?,
             resources: Resources {
                 resources: resource::declared(self.resources.as_deref().unwrap_or_default())?,
@@ -227,6 +248,19 @@ fn free_number(live: &Live) -> Result<String> {
         number += 1;
     }
     Ok(number.to_string())
+}
+
+/// Refuses an owner that may not take tasks: the leader, and an agent that does not belong to a closed team.
+pub(crate) fn check_owner(live: &Live, owner: Option<&str>) -> Result<()> {
+    match owner {
+        None => Ok(()),
+        Some(LEADER) => {
+            let message = format!("owner must not be the leader, but is {LEADER:?}");
+            let refusal = Refusal::new(Code::WorkerNotFound, message).field("owner");
+            Err(refusal.detail("worker", LEADER).into())
+        }
+        Some(owner) => membership::check(live, "owner", owner),
+    }
 }
 
 /// Checks the dependencies of a task and removes duplicates.

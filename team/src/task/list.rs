@@ -22,6 +22,14 @@ pub struct Tasks {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "AGENT"))]
     pub owner: Option<String>,
+    /// Only tasks with this label; reads all tasks with the label
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LABEL"))]
+    pub label: Option<String>,
+    /// Only the parts of this task
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TASK"))]
+    pub parent: Option<String>,
     /// Largest number of tasks; 0 means all. If absent, `list-tasks` lists all tasks, and `tasks` 50
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>))]
@@ -162,9 +170,17 @@ impl Team {
 fn filter(tasks: &Tasks) -> Result<TaskFilter> {
     let known = |name: &str| names::word("status", name, Status::from_name, Status::rule);
     let status = tasks.status.as_deref().map(known).transpose()?;
-    names::check_known_given([("owner", &tasks.owner), ("cursor", &tasks.cursor)])?;
+    let names = [
+        ("owner", &tasks.owner),
+        ("cursor", &tasks.cursor),
+        ("parent", &tasks.parent),
+    ];
+    names::check_known_given(names)?;
+    names::check_known_free_given([("label", &tasks.label)])?;
     Ok(TaskFilter {
         status,
         owner: tasks.owner.clone(),
+        label: tasks.label.clone(),
+        parent: tasks.parent.clone(),
     })
 }

@@ -1,8 +1,10 @@
 //! A task of a list, with a mark if its lease has expired but no event records the expiry yet.
 
 use crate::failure::Result;
+use crate::names;
 use crate::projections::task::ViewedTask;
-use crate::projections::{Live, Task, natural};
+use crate::projections::{Live, Task, TaskFilter, natural};
+use crate::refusal::Refusal;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Reverse;
 use std::ops::Deref;
@@ -84,8 +86,14 @@ pub(crate) fn can_start(
     let page = live.ready_tasks(agent, after, limit)?;
     let mut total = live.ready_count(agent)?;
     let mut tasks = page.tasks;
+    for task in live.undeferred_tasks(agent, now)? {
+        total += 1;
+        if after.is_none_or(|after| rank(after) < rank(&task)) {
+            tasks.push(task);
+        }
+    }
     for task in live.expired_tasks(now, usize::MAX)? {
-        if !live.ready(&task)? {
+        if !live.ready(&task)? || task.is_held_back(now) {
             continue;
         }
         total += 1;
@@ -97,6 +105,42 @@ pub(crate) fn can_start(
     let more = page.more || tasks.len() > limit;
     tasks.truncate(limit);
     Ok(CanStart { tasks, more, total })
+}
+
+/// Returns those of the tasks that [`can_start`] lists which pass a filter. Reads all tasks that can be started.
+pub(crate) fn can_start_of(
+    live: &Live,
+    agent: Option<&str>,
+    wanted: &TaskFilter,
+    after: Option<&Task>,
+    limit: usize,
+    now: Timestamp,
+) -> Result<CanStart> {
+    let mut tasks = can_start(live, agent, None, usize::MAX, now)?.tasks;
+    tasks.retain(|task| wanted.passes(task));
+    let total = u64::try_from(tasks.len()).unwrap_or(u64::MAX);
+    tasks.retain(|task| after.is_none_or(|after| rank(after) < rank(task)));
+    let more = tasks.len() > limit;
+    tasks.truncate(limit);
+    Ok(CanStart { tasks, more, total })
+}
+
+/// Returns the filter of tasks that are to be taken up.
+pub(crate) fn wanted(
+    label: Option<&String>,
+    parent: Option<&String>,
+) -> Result<TaskFilter, Refusal> {
+    if let Some(label) = label {
+        names::check_known_free("label", label)?;
+    }
+    if let Some(parent) = parent {
+        names::check_known("parent", parent)?;
+    }
+    Ok(TaskFilter {
+        label: label.cloned(),
+        parent: parent.cloned(),
+        ..TaskFilter::default()
+    })
 }
 
 /// Returns the sort key of a startable task: most urgent first, then oldest, then by id.

@@ -1,17 +1,20 @@
 //! Tasks: creation, claims, completion, release and holders.
 
 pub mod approval;
+pub mod assign;
 pub mod blocking;
 pub mod cancel;
 pub mod change;
 pub mod claim;
 pub mod claim_next;
 pub mod create;
+pub mod edit;
 pub(crate) mod evidence;
 pub mod finish;
 pub mod history;
 pub mod list;
 pub mod listed;
+pub mod plan;
 pub(crate) mod prelude;
 pub mod read;
 pub mod ready;
@@ -23,5 +26,6 @@ pub mod report;
 pub mod resources;
 pub mod show;
 pub mod sorting;
+pub(crate) mod takeover;
 
 pub use crate::claim::holding;

@@ -9,6 +9,12 @@ operation! {
         /// Only tasks that this agent may take: its own tasks and unassigned tasks
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
+        /// Only tasks with this label
+        #[arg(long, value_name = "LABEL")]
+        label: Option<String>,
+        /// Only parts of this task
+        #[arg(long, value_name = "TASK")]
+        parent: Option<String>,
         /// Largest number of tasks; 50 if absent. On the command line, 0 means all
         #[schemars(range(min = 1, max = 1000))]
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
@@ -59,7 +65,11 @@ impl Team {
                     Some(live.task(cursor)?.ok_or_else(unknown)?)
                 }
             };
-            let page = listed::can_start(live, agent, after.as_ref(), limit, now)?;
+            let wanted = listed::wanted(ready.label.as_ref(), ready.parent.as_ref())?;
+            let page = match wanted == TaskFilter::default() {
+                true => listed::can_start(live, agent, after.as_ref(), limit, now)?,
+                false => listed::can_start_of(live, agent, &wanted, after.as_ref(), limit, now)?,
+            };
             let last = page.tasks.last().filter(|_| page.more);
             Ok(ReadyAnswer {
                 team: team.clone(),

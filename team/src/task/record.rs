@@ -29,6 +29,11 @@ pub static TEAM_API: Dialect = Dialect::new(
         Row::new("failed_dependencies", Field::FailedDependencies, IfSet),
         Row::new("unknown_dependencies", Field::UnknownDependencies, IfSet),
         Row::new("version", Field::Version, Always),
+        Row::new("labels", Field::Labels, IfSet),
+        Row::new("due_at", Field::DueAt, IfSet),
+        Row::new("defer_until", Field::DeferUntil, IfSet),
+        Row::new("parent", Field::Parent, IfSet),
+        Row::new("children", Field::Children, IfSet),
         Row::new("resources", Field::Resources, IfSet),
         Row::new("shared", Field::Shared, IfSet),
         Row::new("claim", Field::Claim, IfSet),
@@ -109,7 +114,7 @@ impl JsonSchema for TaskRecord {
 
 /// Field names that answers and views use for facts about a task. A creator's own fields must not have these names; the
 /// input of `create-task` has other names for such facts.
-pub const RESERVED: [&str; 42] = [
+pub const RESERVED: [&str; 43] = [
     "id",
     "status",
     "result",
@@ -146,6 +151,7 @@ pub const RESERVED: [&str; 42] = [
     "completed_at",
     "assigned_by",
     "claimed_by",
+    "children",
     "schema_version",
     "schemaVersion",
     "last_message_id",
@@ -197,6 +203,10 @@ mod tests {
             "shared",
             "requires_code_change",
             "requires_approval",
+            "labels",
+            "due_at",
+            "defer_until",
+            "parent",
         ];
         for name in TEAM_API.names() {
             assert!(RESERVED.contains(&name) || inputs.contains(&name), "{name}");

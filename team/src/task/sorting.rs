@@ -151,7 +151,7 @@ impl Sorting {
             };
             let of_status = TaskFilter {
                 status: Some(status),
-                owner: filter.owner.clone(),
+                ..filter.clone()
             };
             let left = limit - found.tasks.len();
             let page = live.tasks(&of_status, after.as_deref(), left)?;

@@ -151,6 +151,7 @@ fn agent(live: &Live, reader: &Reader, name: String, now: Timestamp) -> Result<W
     let filter = TaskFilter {
         status: Some(Status::InProgress),
         owner: Some(name.clone()),
+        ..TaskFilter::default()
     };
     let briefs = |tasks: Vec<Task>| -> Result<Vec<WhoTask>> {
         let briefs = tasks.into_iter().map(|task| brief(live, &name, task, now));

@@ -29,6 +29,10 @@ const TABLE: &[(&str, Expected)] = &[
     ("append-batch", Mismatch),
     ("append-event", Mismatch),
     ("artifact-put", Mismatch),
+    (
+        "assign-task",
+        Allowed("takes a held task from its holder for the leader alone"),
+    ),
     ("bootstrap-record", Allowed(TEAMS)),
     ("bootstrap-start", Allowed(TEAMS)),
     ("broadcast", Mismatch),
@@ -39,6 +43,10 @@ const TABLE: &[(&str, Expected)] = &[
     ("config-set", Allowed(OPERATES)),
     ("config-unset", Allowed(OPERATES)),
     ("create-task", Allowed(TEAMS)),
+    (
+        "edit-task",
+        Allowed("edits a held task for its holder and the leader alone"),
+    ),
     (
         "get-summary",
         Allowed("records only when the team was looked at"),

@@ -141,7 +141,14 @@ impl Known {
                 draw.of(&["lead", "dev", "dev", "qa", "leader-fixed", "nobody"])
             }
             (_, "requested_by" | "from" | "to") => draw.of(&["lead", "dev", "qa", "leader-fixed"]),
-            (_, "task_id" | "current_task_id") => draw.of(&["1", "1", "2", "3", "4", "5", "6"]),
+            (_, "due_at" | "defer_until") => {
+                draw.of(&["friday", "90m", "2026-11-20", "none", "soon"])
+            }
+            (_, "priority") if operation != "send" => draw.of(&["low", "high", "utmost"]),
+            (_, "label") => draw.of(&["api", "ui"]),
+            (_, "task_id" | "current_task_id" | "parent") => {
+                draw.of(&["1", "1", "2", "3", "4", "5", "6"])
+            }
             (_, "thread_id") => draw.of(&["thread-0001", "thread-0001", "thread-0002"]),
             (_, "session_id") => draw.of(&["s1", "s2"]),
             (_, "setting") => draw.of(&["views", "nudge.idle_seconds", "guard.record", "no.such"]),
@@ -167,6 +174,7 @@ impl Known {
                 let tasks = (0..draw.next(3)).map(|_| draw.of(&["1", "2", "3", "4"]));
                 json!(tasks.collect::<Vec<_>>())
             }
+            "labels" => draw.of(&[json!(["api"]), json!(["+ui"]), json!(["-api"]), json!([])]),
             "resources" => draw.of(&[json!(["src"]), json!(["src/io", "docs"]), json!(["."])]),
             "facts" => draw.of(&[
                 json!([{"kind": "seen"}]),

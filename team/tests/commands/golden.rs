@@ -45,7 +45,7 @@ const NEVER_WRITTEN: [(&str, &str); 12] = [
     ),
     (
         "task_assigned",
-        "an assignment is a message, or the owner of a task that is created",
+        "no task was assigned by a command of its own when the set was made",
     ),
     ("team_settings_changed", "they are settings: config_changed"),
     (

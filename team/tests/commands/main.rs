@@ -83,6 +83,7 @@ mod nudges;
 mod one_group;
 mod operations;
 mod past;
+mod plans;
 mod power_loss;
 mod prelude;
 mod prompt_corpus;

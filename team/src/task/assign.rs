@@ -1,0 +1,146 @@
+//! `assign-task`: says which agent is to take a task. A task that an agent holds is taken from it by the leader, or by
+//! force.
+
+use crate::doubts::TaskDoubts;
+use crate::projections::task::event::TaskAssigned;
+use crate::task::create::check_owner;
+use crate::task::prelude::*;
+use crate::task::takeover::{self, Overridden};
+
+operation! {
+    /// Say which agent is to take a task
+    "assign-task": Records(TaskAssignment {
+        /// Id of the task
+        #[arg(value_name = "TASK")]
+        task_id: String,
+        /// Agent that is to take the task; any agent if absent
+        #[arg(value_name = "AGENT")]
+        owner: Option<String>,
+        /// Agent that assigns the task
+        #[arg(long, value_name = "AGENT")]
+        worker: Option<String>,
+        /// Take the task from the agent that holds it; recorded, and the holder gets a message
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[arg(long)]
+        force: bool,
+        /// Version that the task must have
+        #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
+        expected_version: Option<u64>,
+    }) -> AssignmentAnswer as task_assignment,
+    refuses = [TaskNotFound, WorkerNotFound, AlreadyTerminal, NotHolder, VersionConflict]
+}
+
+/// `{task, taken_from?}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AssignmentAnswer {
+    /// The task
+    pub task: TaskRecord,
+    /// The agent from which the task was taken; it got a message
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_from: Option<String>,
+    /// Doubts about the names that the command gave the task
+    #[serde(flatten)]
+    pub doubts: TaskDoubts,
+}
+
+impl Command for TaskAssignment {
+    type Decided = Option<String>;
+    type Answer = AssignmentAnswer;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
+    }
+
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
+        check_expected(self.expected_version)?;
+        names::check_known_given([("worker", &self.worker)])?;
+        check_owner(live, self.owner.as_deref())?;
+        let decision = TaskDecision::load(live, &self.task_id, ctx.now)?;
+        decision.decision(|decision| {
+            decision.check_open()?;
+            decision.check_version(self.expected_version)?;
+            let named = self.worker.as_deref();
+            let is_holders = decision
+                .task
+                .claim()
+                .is_some_and(|claim| self.owner.as_ref() == Some(&claim.owner));
+            if is_holders {
+                let id = &self.task_id;
+                let owner = self.owner.as_deref().unwrap_or_default();
+                let message = format!("task {id} is already claimed by {owner}");
+                return Err(decision.refusal(Code::InvalidTransition, message).into());
+            }
+            let overridden = self.overridden(ctx, decision)?;
+            let cause = self.assign(live, decision, overridden.as_ref())?;
+            let Some(Overridden { holder, .. }) = overridden else {
+                return Ok(None);
+            };
+            let from = takeover::sender(ctx, named);
+            if from != holder {
+                let id = &self.task_id;
+                let to = self
+                    .owner
+                    .as_ref()
+                    .map(|to| format!(" and gave it to {to}"));
+                let to = to.unwrap_or_default();
+                let body = format!("{from} took task {id} from you{to}: your claim has ended");
+                takeover::tell(live, ctx, decision, (from, &holder, cause), &body)?;
+            }
+            Ok(Some(holder))
+        })
+    }
+
+    fn answer(&self, taken_from: &Self::Decided, after: &After<'_>) -> Result<AssignmentAnswer> {
+        Ok(AssignmentAnswer {
+            task: record(after.live, &self.task_id, after.ctx.now)?,
+            taken_from: taken_from.clone(),
+            doubts: TaskDoubts::of(after.live, &[], self.owner.as_deref())?,
+        })
+    }
+}
+
+impl TaskAssignment {
+    /// Returns the holder from which the task is taken. The holder itself may hand over its task.
+    fn overridden(
+        &self,
+        ctx: &Ctx,
+        decision: &TaskDecision,
+    ) -> Result<Option<Overridden>, Refusal> {
+        let other = takeover::check(ctx, decision, self.worker.as_deref(), self.force)?;
+        let own = decision.task.claim().map(|claim| Overridden {
+            holder: claim.owner.clone(),
+            forced: false,
+        });
+        Ok(other.or(own))
+    }
+
+    /// Appends the assignment. The task is pending afterwards, or blocked if it waits for others; returns the event's
+    /// index.
+    fn assign(
+        &self,
+        live: &Live,
+        decision: &mut TaskDecision,
+        overridden: Option<&Overridden>,
+    ) -> Result<usize> {
+        let epoch = decision.task.governed.epoch;
+        let assigned = TaskAct::Assigned(TaskAssigned {
+            owner: self.owner.clone(),
+            taken_from: overridden.map(|one| ClaimRef {
+                worker: one.holder.clone(),
+                epoch,
+                forced: one.forced,
+            }),
+            epoch: overridden.map(|_| live.next_epoch(epoch)).transpose()?,
+        });
+        let actor = self.worker.as_deref().unwrap_or(DEFAULT_ACTOR);
+        let at = decision.act(assigned, actor, self.owner.as_deref());
+        decision.task.owner.clone_from(&self.owner);
+        if decision.task.status != Status::Blocked {
+            decision.task.status = Status::Pending;
+            let TaskDecision { task, events } = decision;
+            holding::block(live, task, DEFAULT_ACTOR, events)?;
+        }
+        Ok(at)
+    }
+}
