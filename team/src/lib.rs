@@ -51,6 +51,7 @@ pub mod story;
 pub mod task;
 pub mod thread;
 mod time;
+pub mod undo;
 pub mod usage;
 mod uuid;
 pub mod worker;

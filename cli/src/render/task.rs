@@ -6,6 +6,7 @@ use crate::render::timeline;
 use teamlog_team::engine::Json;
 use teamlog_team::projections::Task;
 use teamlog_team::projections::task::Status;
+use teamlog_team::projections::worker::ApprovalShown;
 use teamlog_team::projections::worker::supervision::ApprovalStatus;
 use teamlog_team::task::approval;
 use teamlog_team::task::history::TaskHistoryAnswer;
@@ -15,7 +16,11 @@ use teamlog_team::task::report;
 use teamlog_team::task::show::TaskShowAnswer;
 
 pub fn page(answer: &TasksAnswer, view: &View) -> Vec<String> {
-    let mut shown = lines(answer.tasks.iter().map(|task| row(task, view)), 0, view);
+    let mut shown = lines(
+        answer.tasks.iter().map(|task| reviewed(task, answer, view)),
+        0,
+        view,
+    );
     if shown.is_empty() {
         shown.push("no tasks".to_owned());
     }
@@ -136,7 +141,7 @@ fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     let json = |field: &Option<Json>| plain(field.as_ref().map(unquoted).unwrap_or_default());
     let when = |at: Timestamp| format!("{at}  ({})", view.ago(at));
     vec![
-        ("status", status(task.status)),
+        ("status", stage(task, answer.approval.as_ref())),
         ("blocked", plain(if task.blocked { "yes" } else { "" })),
         ("owner", text(&task.owner)),
         ("assigned by", text(&task.assigned_by)),
@@ -233,6 +238,24 @@ fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
 /// Formats a JSON value. A string has no quotes.
 fn unquoted(json: &Json) -> String {
     serde_json::from_str::<String>(json.as_str()).unwrap_or_else(|_| json.as_str().to_owned())
+}
+
+/// Returns the row of a task, with `review` in place of its status if it waits for an approval.
+fn reviewed(task: &Listed, answer: &TasksAnswer, view: &View) -> Vec<Cell> {
+    let mut cells = row(task, view);
+    if let Some(cell) = cells.get_mut(1) {
+        *cell = stage(task, answer.approvals.get(&task.task_id));
+    }
+    cells
+}
+
+/// Returns the status of a task; `review` if the task is in progress and is completed only after an approval that is missing.
+fn stage(task: &Task, approval: Option<&ApprovalShown>) -> Cell {
+    let is_approved = approval.is_some_and(|last| last.status == ApprovalStatus::Approved);
+    match task.status == Status::InProgress && task.requires_approval() && !is_approved {
+        true => styled(Style::Warn, "review"),
+        false => status(task.status),
+    }
 }
 
 fn status(status: Status) -> Cell {

@@ -24,6 +24,11 @@ export interface Task {
   epoch: number;
   version: number;
   priority?: number | string;
+  labels?: string[];
+  dueAt?: string;
+  deferUntil?: string;
+  parent?: string;
+  children?: { total: number; open: number; completed: number };
   updatedAt?: string;
   updatedSeq?: number;
   traceId?: string;

@@ -109,6 +109,33 @@ function Fields({ task }: { task: Task }) {
           </Field>
         )}
         {task.priority && <Field name="priority">{task.priority}</Field>}
+        {task.labels && (
+          <Field name="labels">
+            <Shown text={task.labels.join(", ")} />
+          </Field>
+        )}
+        {task.dueAt && (
+          <Field name="due">
+            <When time={task.dueAt} />
+          </Field>
+        )}
+        {task.deferUntil && (
+          <Field name="deferred to">
+            <When time={task.deferUntil} />
+          </Field>
+        )}
+        {task.parent && (
+          <Field name="part of">
+            <Link panel="task" params={{ id: task.parent }}>
+              <Shown text={task.parent} />
+            </Link>
+          </Field>
+        )}
+        {task.children && (
+          <Field name="parts">
+            {task.children.completed} of {task.children.total} completed, {task.children.open} open
+          </Field>
+        )}
         {(task.approval || task.requiresApproval) && (
           <Field name="approval">
             <Decision task={task} />

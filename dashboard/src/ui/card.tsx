@@ -43,7 +43,21 @@ const ApprovalLine = ({ task }: { task: Task }): JSX.Element | null => {
   const says = approval === undefined ? undefined : `${approval.reviewer}: ${approval.decisionReason}`;
   if (approval?.status === "rejected" && (approval.required || task.requiresApproval === true)) return <div class="card-waits"><Badge tone="error" title={says ?? ""}>rejected</Badge></div>;
   if (task.requiresApproval !== true || approval?.status === "approved") return null;
-  return <div class="card-waits"><Badge tone="warn" title={says ?? "It can be completed only after an approval"}>needs approval</Badge></div>;
+  const word = task.status === "in_progress" ? "review" : "needs approval";
+  return <div class="card-waits"><Badge tone="warn" title={says ?? "It can be completed only after an approval"}>{word}</Badge></div>;
+};
+
+/** Labels, the time by which it is due, and the progress of its parts. */
+const PlanLine = ({ task }: { task: Task }): JSX.Element | null => {
+  const { labels = [], dueAt, children } = task;
+  if (labels.length === 0 && dueAt === undefined && children === undefined) return null;
+  return (
+    <div class="card-waits">
+      {labels.map((label) => <Badge key={label}><Text value={label} max={24} fixed /></Badge>)}
+      {dueAt !== undefined && <span class="sub" title={dueAt}>due {dueAt.slice(0, 10)}</span>}
+      {children !== undefined && <span class="sub">{children.completed} of {children.total} parts</span>}
+    </div>
+  );
 };
 
 const Reported = ({ task }: { task: Task }): JSX.Element | null => {
@@ -105,6 +119,7 @@ export const Card = ({ task, byId, lapsed, still, movable, hideOwner = false, on
         </div>
       )}
       <ApprovalLine task={task} />
+      <PlanLine task={task} />
       <Reported task={task} />
     </article>
   );

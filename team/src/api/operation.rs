@@ -11,7 +11,7 @@ use crate::operation::{Effect, Op};
 use crate::projections::agent_token::event::AgentScope;
 use crate::{
     agent_token, artifact, attention, bootstrap, integrity, lifecycle, log, message, mode, receipt,
-    resource, story, task, thread, usage, worker,
+    resource, story, task, thread, undo, usage, worker,
 };
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
@@ -282,6 +282,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<task::release::TaskRelease>(),
     row::<task::edit::TaskEdit>(),
     row::<task::assign::TaskAssignment>(),
+    row::<undo::Undo>(),
     row::<task::cancel::TaskCancel>(),
     row::<task::reopen::TaskReopen>(),
     // Threads, and the feed of agents.

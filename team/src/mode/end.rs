@@ -132,6 +132,20 @@ impl Command for ModeCancel {
     }
 }
 
+/// Returns the events that cancel an active mode, for a command that reverses its start.
+pub(crate) fn canceled(
+    ctx: &Ctx,
+    live: &Live,
+    mode: (&str, Option<&str>),
+    reason: &str,
+) -> Result<Vec<NewEvent>> {
+    let decision = ModeDecision::for_call(ctx, live);
+    match end(decision, mode, |_| Ok(Ending::canceled(Some(reason))))? {
+        Decision::Granted(_, events) => Ok(events),
+        Decision::Denied(refusal, _) => Err(refusal.into()),
+    }
+}
+
 fn end(
     mut decision: ModeDecision<'_>,
     (mode, session): (&str, Option<&str>),

@@ -89,6 +89,7 @@ const TABLE: &[(&str, Expected)] = &[
     ("token-add", Allowed(OPERATES)),
     ("token-revoke", Allowed(OPERATES)),
     ("transition-task-status", Holder),
+    ("undo", Mismatch),
     (
         "update-task",
         Allowed("says what a task is about, and moves no claim"),

@@ -110,6 +110,7 @@ mod team_chat;
 mod teams;
 mod threads;
 mod transitions;
+mod undoing;
 mod usage;
 mod view_files;
 #[allow(dead_code, reason = "other tests use more of it")]

@@ -59,6 +59,8 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
         ("update-task", {"task_id": "1", "subject": "first"}),
         ("set-task-resources", {"task_id": "1", "resources": ["src/io"], "shared": false}),
         ("edit-task", {"task_id": "1", "priority": "high", "labels": ["+ui"], "due_at": "friday"}),
+        ("edit-task", {"task_id": "1", "labels": ["+api"], "worker": "lead"}),
+        ("undo", {"worker": "lead"}),
         ("assign-task", {"task_id": "1", "owner": "dev"}),
         ("claim-task", {"task_id": "1", "worker": "dev"}),
         ("can-write", {"agent": "dev", "path": "src/io/file.rs"}),
