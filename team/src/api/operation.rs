@@ -15,6 +15,7 @@ use crate::{
 };
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
 use std::sync::{Mutex, PoisonError};
 
 /// Refusal codes of every operation.
@@ -196,8 +197,23 @@ impl<O: Op> Input for O {
     }
 }
 
-fn json<D: Serialize>(data: &D) -> Result<Box<RawValue>> {
-    serde_json::value::to_raw_value(data).map_err(broken)
+/// Writes an answer. Every answer is promised to be readable into its own type without a loss.
+fn json<D: Serialize + DeserializeOwned>(data: &D) -> Result<Box<RawValue>> {
+    let answer = serde_json::value::to_raw_value(data).map_err(broken)?;
+    debug_assert_eq!(
+        reread::<D>(answer.get()).as_deref(),
+        Ok(answer.get()),
+        "{} loses something of its JSON",
+        std::any::type_name::<D>()
+    );
+    Ok(answer)
+}
+
+/// Reads an answer into its type and writes it again.
+fn reread<D: Serialize + DeserializeOwned>(answer: &str) -> std::result::Result<String, String> {
+    let data = serde_json::from_str::<D>(answer);
+    let again = data.and_then(|data| serde_json::to_string(&data));
+    again.map_err(|error| error.to_string())
 }
 
 fn broken(error: serde_json::Error) -> Failure {

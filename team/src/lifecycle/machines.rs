@@ -21,21 +21,21 @@ operation! {
 }
 
 /// The answer `{machines}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachinesAnswer {
     /// The bootstrap contract, then every mode
     pub machines: Vec<Machine>,
 }
 
 /// A state machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// `bootstrap`, or the name of the mode
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Title for people
     pub title: String,
     /// Initial state
-    pub initial: &'static str,
+    pub initial: Cow<'static, str>,
     /// The states
     pub states: Vec<MachineState>,
     /// The transitions; a transition to the same state only records an event
@@ -43,26 +43,26 @@ pub struct Machine {
 }
 
 /// A state of a machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineState {
     /// Name of the state
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// True if the machine ends in this state
     pub terminal: bool,
 }
 
 /// A transition of a machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineStep {
     /// State before
-    pub from: &'static str,
+    pub from: Cow<'static, str>,
     /// State after
-    pub to: &'static str,
+    pub to: Cow<'static, str>,
     /// Event or change that causes the transition
-    pub by: &'static str,
+    pub by: Cow<'static, str>,
     /// Further condition of the transition
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub doc: Option<&'static str>,
+    pub doc: Option<Cow<'static, str>>,
 }
 
 impl Team {
@@ -76,7 +76,7 @@ impl Team {
 
 fn bootstrap() -> Machine {
     let states = State::ALL.map(|state| MachineState {
-        name: state.name(),
+        name: state.name().into(),
         terminal: state == State::Fallback,
     });
     let mut steps = Vec::new();
@@ -86,10 +86,10 @@ fn bootstrap() -> Machine {
         for from in row.from {
             let mut step = |to: State| {
                 steps.push(MachineStep {
-                    from: from.name(),
-                    to: to.name(),
-                    by: row.name,
-                    doc: Some(row.guard),
+                    from: from.name().into(),
+                    to: to.name().into(),
+                    by: row.name.into(),
+                    doc: Some(row.guard.into()),
                 });
             };
             match to.is_empty() {
@@ -99,9 +99,9 @@ fn bootstrap() -> Machine {
         }
     }
     Machine {
-        name: "bootstrap",
+        name: "bootstrap".into(),
         title: "The bootstrap contract".to_owned(),
-        initial: State::Init.name(),
+        initial: State::Init.name().into(),
         states: states.into(),
         steps,
     }
@@ -109,13 +109,16 @@ fn bootstrap() -> Machine {
 
 fn life(mode: Mode) -> Machine {
     let ends = [rules(mode).completed_phase, FAILED, CANCELLED];
-    let state = |name, terminal| MachineState { name, terminal };
+    let state = |name: &'static str, terminal| MachineState {
+        name: name.into(),
+        terminal,
+    };
     let mut states = vec![state(INACTIVE, false), state(ACTIVE, false)];
     states.extend(ends.map(|end| state(end, true)));
-    let step = |from, to, by| MachineStep {
-        from,
-        to,
-        by,
+    let step = |from: &'static str, to: &'static str, by: &'static str| MachineStep {
+        from: from.into(),
+        to: to.into(),
+        by: by.into(),
         doc: None,
     };
     let mut steps = vec![
@@ -128,9 +131,9 @@ fn life(mode: Mode) -> Machine {
         steps.push(step(end, INACTIVE, "mode_cleared"));
     }
     Machine {
-        name: mode.name(),
+        name: mode.name().into(),
         title: format!("The life of {}", mode.name()),
-        initial: INACTIVE,
+        initial: INACTIVE.into(),
         states,
         steps,
     }

@@ -26,21 +26,21 @@ const ROLE: &str = "executor";
 const WORKERS_MAX: usize = 20;
 
 /// The answer `{config}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigAnswer {
     /// The configuration
     pub config: TeamConfig,
 }
 
 /// The answer `{manifest}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ManifestAnswer {
     /// The manifest
     pub manifest: Manifest,
 }
 
 /// Fields that configuration and manifest have in common
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Roster {
     /// Number of members without the leader
     pub worker_count: usize,
@@ -65,7 +65,7 @@ pub struct Roster {
 }
 
 /// A team's configuration
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TeamConfig {
     /// The team
     pub name: String,
@@ -74,9 +74,9 @@ pub struct TeamConfig {
     /// Role of the first worker
     pub agent_type: String,
     /// Way in which workers are launched
-    pub worker_launch_mode: &'static str,
+    pub worker_launch_mode: Cow<'static, str>,
     /// Always `default`
-    pub lifecycle_profile: &'static str,
+    pub lifecycle_profile: Cow<'static, str>,
     /// Always 20; no limit is enforced
     pub max_workers: usize,
     /// Members and counters
@@ -85,7 +85,7 @@ pub struct TeamConfig {
 }
 
 /// A team's manifest
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     /// Version of this record
     pub schema_version: u32,
@@ -100,7 +100,7 @@ pub struct Manifest {
     /// Rules of the team
     pub governance: Governance,
     /// Always `default`
-    pub lifecycle_profile: &'static str,
+    pub lifecycle_profile: Cow<'static, str>,
     /// Permissions of workers; teamlog does not know them
     pub permissions_snapshot: Permissions,
     /// Members and counters
@@ -109,31 +109,31 @@ pub struct Manifest {
 }
 
 /// The leader of a team
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Leader {
     /// Always empty, because teamlog does not know the session
     pub session_id: String,
     /// The leader's name as a worker
-    pub worker_id: &'static str,
+    pub worker_id: Cow<'static, str>,
     /// Always `coordinator`
-    pub role: &'static str,
+    pub role: Cow<'static, str>,
 }
 
 /// Settings of a team for display and dispatch
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Policy {
     /// Display mode
-    pub display_mode: &'static str,
+    pub display_mode: Cow<'static, str>,
     /// Way in which workers are launched
-    pub worker_launch_mode: &'static str,
+    pub worker_launch_mode: Cow<'static, str>,
     /// Way in which workers are notified of mail
-    pub dispatch_mode: &'static str,
+    pub dispatch_mode: Cow<'static, str>,
     /// Timeout of a notification, in milliseconds
     pub dispatch_ack_timeout_ms: u32,
 }
 
 /// Rules of a team
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Governance {
     /// True if the leader only delegates
     pub delegation_only: bool,
@@ -148,12 +148,12 @@ pub struct Governance {
 }
 
 /// Permissions of workers
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Permissions {
     /// Always a value for "unknown"
-    pub approval_mode: &'static str,
+    pub approval_mode: Cow<'static, str>,
     /// Always a value for "unknown"
-    pub sandbox_mode: &'static str,
+    pub sandbox_mode: Cow<'static, str>,
     /// True if workers may use the network
     pub network_access: bool,
 }
@@ -214,8 +214,8 @@ impl ReadConfig {
             name: live.team_name().to_owned(),
             task: String::new(),
             agent_type: role.to_owned(),
-            worker_launch_mode: "interactive",
-            lifecycle_profile: "default",
+            worker_launch_mode: "interactive".into(),
+            lifecycle_profile: "default".into(),
             max_workers: roster.worker_count.max(WORKERS_MAX),
             roster,
         };
@@ -232,13 +232,13 @@ impl ReadManifest {
             task: String::new(),
             leader: Leader {
                 session_id: String::new(),
-                worker_id: LEADER,
-                role: "coordinator",
+                worker_id: LEADER.into(),
+                role: "coordinator".into(),
             },
             policy: Policy {
-                display_mode: "auto",
-                worker_launch_mode: "interactive",
-                dispatch_mode: "hook_preferred_with_fallback",
+                display_mode: "auto".into(),
+                worker_launch_mode: "interactive".into(),
+                dispatch_mode: "hook_preferred_with_fallback".into(),
                 dispatch_ack_timeout_ms: 2_000,
             },
             governance: Governance {
@@ -248,10 +248,10 @@ impl ReadManifest {
                 one_team_per_leader_session: true,
                 cleanup_requires_all_workers_inactive: gated,
             },
-            lifecycle_profile: "default",
+            lifecycle_profile: "default".into(),
             permissions_snapshot: Permissions {
-                approval_mode: "unknown",
-                sandbox_mode: "unknown",
+                approval_mode: "unknown".into(),
+                sandbox_mode: "unknown".into(),
                 network_access: true,
             },
             roster: Roster::new(live)?,

@@ -11,7 +11,7 @@ operation! {
 }
 
 /// A team.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TeamShown {
     /// Name of the team
     pub team: String,
@@ -23,7 +23,7 @@ pub struct TeamShown {
 }
 
 /// A member.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Agent")]
 pub struct AgentShown {
     /// Name of the agent

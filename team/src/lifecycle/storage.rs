@@ -17,7 +17,7 @@ operation! {
 pub struct ReadStorage {}
 
 /// Disk usage of a team.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StorageShown {
     /// The team
     pub team: String,
@@ -30,12 +30,12 @@ pub struct StorageShown {
     /// Readable backups in all directories to which this team was backed up
     pub backups: Vec<BackupShown>,
     /// Directories to which this team was backed up, but without a readable backup
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups_unreadable: Vec<UnreadableShown>,
 }
 
 /// A disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Disk")]
 pub struct DiskShown {
     /// Free bytes
@@ -45,11 +45,11 @@ pub struct DiskShown {
 }
 
 /// The files of a log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "LogFiles")]
 pub struct LogShown {
     /// Format of the log
-    pub format: &'static str,
+    pub format: Cow<'static, str>,
     /// The segments, oldest first
     pub segments: Vec<SegmentShown>,
     /// Size of all segments in bytes
@@ -57,7 +57,7 @@ pub struct LogShown {
 }
 
 /// A segment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Segment")]
 pub struct SegmentShown {
     /// File, relative to the team's directory
@@ -73,7 +73,7 @@ pub struct SegmentShown {
 }
 
 /// A backup.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Backup")]
 pub struct BackupShown {
     /// Directory that was given to `backup`
@@ -87,7 +87,7 @@ pub struct BackupShown {
 }
 
 /// A directory to which a backup was made, but without a readable backup.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "UnreadableBackup")]
 pub struct UnreadableShown {
     /// Directory that was given to `backup`
@@ -111,7 +111,7 @@ impl Team {
                 total_bytes: space.total,
             }),
             log: LogShown {
-                format: self.log.identity().format.name(),
+                format: self.log.identity().format.name().into(),
                 bytes: segments.iter().map(|segment| segment.bytes).sum(),
                 segments,
             },

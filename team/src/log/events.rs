@@ -10,6 +10,7 @@ use crate::log::replay::Replay;
 use crate::log::replay::postings;
 use crate::log::text::Text;
 use crate::operation::prelude::*;
+use serde::Deserializer;
 use teamlog_engine::Place;
 
 /// Default number of events on a page.
@@ -67,7 +68,7 @@ pub enum Order {
 }
 
 /// The answer `{events, count, next_after, last_seq, more, next_before?}`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct EventsAnswer {
     /// The events, in the requested order
     pub events: Vec<Recorded>,
@@ -80,9 +81,20 @@ pub struct EventsAnswer {
     /// True if more events exist after the page; with the newest first, before the page
     pub more: bool,
     /// With the newest first, `before` for the next page; `null` at the end
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     #[schemars(with = "Option<u64>")]
     pub next_before: Option<Option<u64>>,
+}
+
+/// Reads a field that is present, so that `null` differs from an absent field.
+fn present<'de, D: Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<Option<Option<u64>>, D::Error> {
+    Option::deserialize(from).map(Some)
 }
 
 /// The part of the log to examine.

@@ -42,7 +42,7 @@ operation! {
 const LAST_MAX: usize = 1_000;
 
 /// The answer `{count, cursor, events}`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadEventsAnswer {
     /// Number of events
     pub count: usize,

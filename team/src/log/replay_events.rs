@@ -26,7 +26,7 @@ operation! {
 const EVENTS: u64 = 50;
 
 /// The answer `{team, events, count, last_seq}`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayEventsAnswer {
     /// The team
     pub team: String,

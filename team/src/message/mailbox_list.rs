@@ -23,7 +23,7 @@ operation! {
 }
 
 /// The answer `{worker, count, messages, next_cursor?}`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MailboxListAnswer {
     /// Owner of the mailbox
     pub worker: String,

@@ -26,8 +26,8 @@ pub enum Effect {
 /// An operation as a type. The type's fields are the operation's own input; `team_name` and the other common fields are
 /// not among them. The macro `operation!` implements this trait.
 pub trait Op: DeserializeOwned + JsonSchema + 'static {
-    /// Type of the answer's data.
-    type Data: Serialize + JsonSchema;
+    /// Type of the answer's data. A client reads every answer into this type.
+    type Data: Serialize + DeserializeOwned + JsonSchema;
     /// Name in kebab case.
     const NAME: &'static str;
     /// One line of documentation, without a full stop.

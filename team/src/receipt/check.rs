@@ -17,7 +17,7 @@ operation! {
 }
 
 /// Result of checking a receipt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckedReceipt {
     /// The team
     pub team: String,
@@ -37,7 +37,7 @@ pub struct CheckedReceipt {
 }
 
 /// The reason why a receipt does not hold.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReceiptProblem {
     /// Stable code: the kind of a problem of `verify`, or `signature_invalid`
     pub kind: String,

@@ -47,7 +47,7 @@ pub struct ApprovalWritten {
 }
 
 /// The answer `{approval}`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalAnswer {
     /// The last decision; `null` if there is none
     pub approval: Option<ApprovalShown>,

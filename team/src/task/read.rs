@@ -33,7 +33,7 @@ pub struct ReadTask {
 }
 
 /// The answer `{count, tasks, next_cursor?}`.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TasksData {
     /// Number of tasks on the page
     pub count: usize,

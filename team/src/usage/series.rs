@@ -41,7 +41,7 @@ words! {
 }
 
 /// The answer `{team, from, to, bucket_ms, series, others?}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageSeriesAnswer {
     /// Name of the team
     pub team: String,
@@ -54,12 +54,12 @@ pub struct UsageSeriesAnswer {
     /// The 100 largest series, by name
     pub series: Vec<Series>,
     /// Sum of all further series per bucket; absent if there are none
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<u64>,
 }
 
 /// Tokens of an agent or a task over time
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// Name of the agent or id of the task
     pub name: String,

@@ -12,7 +12,7 @@ operation! {
 }
 
 /// Idle workers of a team
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IdleAnswer {
     /// Name of the team
     pub team_name: String,
@@ -35,7 +35,7 @@ pub struct IdleAnswer {
 }
 
 /// Data that an idle state is based on
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IdleSource {
     /// Always true: workers are always counted
     pub summary_available: bool,
@@ -46,7 +46,7 @@ pub struct IdleSource {
 }
 
 /// A team event, in brief
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TeamEventBrief {
     /// Id of the event
     pub event_id: String,

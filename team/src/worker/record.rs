@@ -87,7 +87,7 @@ pub struct WorkerAnswer {
 }
 
 /// The answer `{worker, heartbeat}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HeartbeatAnswer {
     /// Name of the worker
     pub worker: String,

@@ -23,14 +23,14 @@ operation! {
 pub struct SnapshotWritten {}
 
 /// The answer `{snapshot}`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SnapshotAnswer {
     /// The last snapshot; `null` if there is none
     pub snapshot: Option<MonitorSnapshot>,
 }
 
 /// A monitor's snapshot; missing fields are empty
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MonitorSnapshot {
     /// Status per task

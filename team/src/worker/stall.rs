@@ -15,7 +15,7 @@ operation! {
 const TERMINAL_PHASES: [&str; 3] = ["complete", "failed", "cancelled"];
 
 /// Progress of a team
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StallAnswer {
     /// Name of the team
     pub team_name: String,
@@ -58,7 +58,7 @@ pub struct StallAnswer {
 }
 
 /// Data that a stall state is based on
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StallSource {
     /// Data that the idle state is based on
     #[serde(flatten)]

@@ -11,7 +11,7 @@ pub fn is_drawn(team: &Team, machine: &str, (from, by, to): (&str, &str, &str)) 
     let machines = team.machines().machines;
     let machine = machines.iter().find(|one| one.name == machine).unwrap();
     let mut steps = machine.steps.iter();
-    steps.any(|step| (step.from, step.by, step.to) == (from, by, to))
+    steps.any(|step| (&*step.from, &*step.by, &*step.to) == (from, by, to))
 }
 
 fn fail(team: &mut Team, mode: Mode) {
