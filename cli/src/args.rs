@@ -63,8 +63,8 @@ pub fn definition_of(argv: &[OsString]) -> clap::Command {
 }
 
 fn parse(definition: clap::Command, argv: &[OsString]) -> Result<Args, clap::Error> {
-    let matches = definition.try_get_matches_from(argv)?;
-    Args::from_arg_matches(&matches)
+    let mut matches = definition.try_get_matches_from(argv)?;
+    Args::from_arg_matches_mut(&mut matches)
 }
 
 /// Returns the words of the subcommand in argv, for example `teamlog task show`.

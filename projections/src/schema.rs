@@ -1,5 +1,6 @@
 //! JSON schemas of types with hand-written serialization, built from the same name lists as the serialization.
 
+use crate::event::setting::Setting;
 use crate::event::supervision::ApprovalStatus;
 use crate::event::worker::{AckStatus, WorkerState};
 use crate::message::{Message, MessageType, Priority};
@@ -37,6 +38,19 @@ named! {
     WorkerState: "State of a worker",
     AckStatus: "A worker's answer to a shutdown request",
     ApprovalStatus: "A reviewer's decision"
+}
+
+impl JsonSchema for Setting {
+    fn schema_name() -> Cow<'static, str> {
+        "SettingName".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "Name of a setting",
+            "enum": Setting::all().map(Setting::key).collect::<Vec<_>>(),
+        })
+    }
 }
 
 named_in_json! {

@@ -164,8 +164,14 @@ macro_rules! commands {
 
         impl FromArgMatches for Command {
             fn from_arg_matches(matches: &ArgMatches) -> Result<Command, clap::Error> {
-                match matches.subcommand() {
-                    $(Some(($name, matches)) => $module::Args::from_arg_matches(matches).map(Command::$variant),)*
+                Command::from_arg_matches_mut(&mut matches.clone())
+            }
+            fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Command, clap::Error> {
+                let Some((name, mut typed)) = matches.remove_subcommand() else {
+                    return Err(clap::Error::new(ErrorKind::MissingSubcommand));
+                };
+                match &*name {
+                    $($name => $module::Args::from_arg_matches_mut(&mut typed).map(Command::$variant),)*
                     _ => Err(clap::Error::new(ErrorKind::MissingSubcommand)),
                 }
             }

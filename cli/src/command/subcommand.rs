@@ -35,7 +35,7 @@ pub trait Subcommand {
     fn define(&self, command: clap::Command) -> clap::Command;
 
     /// Runs the subcommand with the parsed arguments.
-    fn run(&self, matches: &ArgMatches, context: &mut Context) -> Outcome;
+    fn run(&self, matches: ArgMatches, context: &mut Context) -> Outcome;
 }
 
 /// The subcommand on the command line, with its arguments.
@@ -51,8 +51,7 @@ impl fmt::Debug for Invocation {
 }
 
 impl Invocation {
-    pub fn new(subcommand: &'static dyn Subcommand, matches: &ArgMatches) -> Invocation {
-        let matches = matches.clone();
+    pub fn new(subcommand: &'static dyn Subcommand, matches: ArgMatches) -> Invocation {
         Invocation {
             subcommand,
             matches,
@@ -62,17 +61,17 @@ impl Invocation {
     /// Finds the row of the subcommand on the command line.
     pub fn find(
         rows: &[&'static dyn Subcommand],
-        matches: &ArgMatches,
+        matches: &mut ArgMatches,
     ) -> Result<Invocation, clap::Error> {
-        let typed = matches.subcommand().and_then(|(name, matches)| {
+        let typed = matches.remove_subcommand().and_then(|(name, matches)| {
             let row = rows.iter().find(|row| row.name() == name)?;
             Some(Invocation::new(*row, matches))
         });
         typed.ok_or_else(|| clap::Error::new(ErrorKind::MissingSubcommand))
     }
 
-    pub fn run(&self, context: &mut Context) -> Outcome {
-        self.subcommand.run(&self.matches, context)
+    pub fn run(self, context: &mut Context) -> Outcome {
+        self.subcommand.run(self.matches, context)
     }
 }
 
@@ -85,7 +84,7 @@ macro_rules! subcommands {
         subcommands! {
             @args
             |command| ROW.define(command),
-            |matches| crate::command::subcommand::Invocation::new(ROW, matches),
+            |matches| crate::command::subcommand::Invocation::new(ROW, std::mem::take(matches)),
             vec![ROW.printed().of_whole_command()]
         }
     };
@@ -121,7 +120,10 @@ macro_rules! subcommands {
         }
 
         impl clap::FromArgMatches for Args {
-            fn from_arg_matches($matches: &clap::ArgMatches) -> Result<Args, clap::Error> {
+            fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Args, clap::Error> {
+                <Args as clap::FromArgMatches>::from_arg_matches_mut(&mut matches.clone())
+            }
+            fn from_arg_matches_mut($matches: &mut clap::ArgMatches) -> Result<Args, clap::Error> {
                 Ok(Args($invocation))
             }
             fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
@@ -179,8 +181,8 @@ impl<A: clap::Args> Subcommand for Own<A> {
         A::augment_args(command)
     }
 
-    fn run(&self, matches: &ArgMatches, context: &mut Context) -> Outcome {
-        (self.run)(parsed(matches)?, context)
+    fn run(&self, mut matches: ArgMatches, context: &mut Context) -> Outcome {
+        (self.run)(parsed(&mut matches)?, context)
     }
 }
 
@@ -360,11 +362,16 @@ where
             .after_help(format!("Examples:\n  {}", self.examples))
     }
 
-    fn run(&self, matches: &ArgMatches, context: &mut Context) -> Outcome {
-        let team: String = matches.get_one("team").cloned().unwrap_or_default();
+    fn run(&self, mut matches: ArgMatches, context: &mut Context) -> Outcome {
+        let matches = &mut matches;
+        let team: String = matches.remove_one("team").unwrap_or_default();
+        let agent = self.agent.as_ref().map(|(option, field)| {
+            let is_named = matches.value_source(option) == Some(ValueSource::CommandLine);
+            (*option, field, is_named)
+        });
         let mut input = parsed::<O>(matches)?;
-        if let Some((option, field)) = &self.agent {
-            field.fill(&mut input, option, matches, context)?;
+        if let Some((option, field, is_named)) = agent {
+            field.fill(&mut input, option, is_named, context)?;
         }
         (self.adjust)(&mut input, parsed(matches)?, context)?;
         let mut answer = match (O::EFFECT, self.takes_key) {
@@ -408,13 +415,12 @@ impl<O> AgentField<O> {
         &self,
         input: &mut O,
         option: &str,
-        matches: &ArgMatches,
+        is_named: bool,
         context: &Context,
     ) -> Result<(), CommandError> {
         match self {
             AgentField::Required(field) => {
                 let agent = field(input);
-                let is_named = matches.value_source(option) == Some(ValueSource::CommandLine);
                 let named = is_named.then(|| std::mem::take(agent));
                 *agent = context.agent(&format!("--{option}"), named)?;
             }
@@ -429,7 +435,7 @@ impl<O> AgentField<O> {
     }
 }
 
-/// Builds arguments from the matches that clap accepted.
-fn parsed<A: FromArgMatches>(matches: &ArgMatches) -> Result<A, CommandError> {
-    A::from_arg_matches(matches).map_err(|error| CommandError::of_clap(&error, "--help"))
+/// Takes arguments that clap accepted out of the matches.
+fn parsed<A: FromArgMatches>(matches: &mut ArgMatches) -> Result<A, CommandError> {
+    A::from_arg_matches_mut(matches).map_err(|error| CommandError::of_clap(&error, "--help"))
 }

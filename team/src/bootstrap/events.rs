@@ -5,6 +5,7 @@
 
 use super::*;
 use State::{CoreReady, Fallback, Init, MembersReady, Running, TeamProbed, TeamReady};
+use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// An event in the table of events.
 #[derive(Debug)]
@@ -256,6 +257,26 @@ pub enum Named {
     Signal(&'static str),
 }
 
+/// Returns the names of all events, then of all signals.
+fn names() -> impl Iterator<Item = &'static str> {
+    let events = EVENTS.iter().map(|row| row.name);
+    let signals = SIGNALS.iter().map(|row| row.0);
+    events.chain(signals).chain(OTHER_SIGNALS.iter().copied())
+}
+
+impl JsonSchema for Named {
+    fn schema_name() -> Cow<'static, str> {
+        "BootstrapEvent".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "An event of the bootstrap contract, or a signal",
+            "enum": names().collect::<Vec<_>>(),
+        })
+    }
+}
+
 /// Returns the event or signal with the given name.
 ///
 /// # Errors
@@ -270,10 +291,7 @@ pub fn named(name: &str) -> Result<Named, Refusal> {
     if let Some(signal) = OTHER_SIGNALS.iter().find(|signal| **signal == name) {
         return Ok(Named::Signal(signal));
     }
-    let known = EVENTS.iter().map(|row| row.name);
-    let known = known.chain(SIGNALS.iter().map(|row| row.0));
-    let known = known.chain(OTHER_SIGNALS.iter().copied());
-    let near = spelling::nearest(name, known).map_or("", |near| near.0);
+    let near = spelling::nearest(name, names()).map_or("", |near| near.0);
     let message = format!(
         "event must be one of the bootstrap contract's, but is {}; the nearest is {near}",
         shown(name)

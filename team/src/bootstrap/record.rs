@@ -16,6 +16,7 @@ operation! {
         #[arg(long, value_name = "ID")]
         run: Option<String>,
         /// Event of the bootstrap contract, or one of its signals
+        #[schemars(with = "super::events::Named")]
         #[arg(long, value_name = "NAME")]
         event: String,
         /// Data of the event
@@ -43,6 +44,7 @@ operation! {
         #[arg(long, value_name = "ID")]
         run: Option<String>,
         /// Event of the bootstrap contract, or one of its signals
+        #[schemars(with = "super::events::Named")]
         #[arg(long, value_name = "NAME")]
         event: String,
         /// Data of the event

@@ -24,6 +24,7 @@ operation! {
     "config-get": Reads(ConfigGet {
         /// Name of the setting, for example `nudge.idle_seconds`
         // The field is not called `key`, because `key` is the idempotency key of the request.
+        #[schemars(with = "Setting")]
         #[arg(value_name = "KEY")]
         setting: String,
     }) -> ConfigGetAnswer = |team, asked| team.config_get(&asked.setting),
@@ -34,6 +35,7 @@ operation! {
     /// Change a setting of the team
     "config-set": Records(ConfigSet {
         /// Name of the setting, for example `nudge.idle_seconds`
+        #[schemars(with = "Setting")]
         #[arg(value_name = "KEY")]
         setting: String,
         /// Value as text: a whole number, true or false, a name or a path
@@ -51,6 +53,7 @@ operation! {
     /// Restore the default of a setting
     "config-unset": Records(ConfigUnset {
         /// Name of the setting, for example `nudge.idle_seconds`
+        #[schemars(with = "Setting")]
         #[arg(value_name = "KEY")]
         setting: String,
     }) -> ConfigChangeAnswer = |team, unset| team.config_change(ConfigChange {

@@ -5,6 +5,7 @@ use crate::log::event_type::EventType;
 use crate::log::facts::inherit_trace;
 use crate::log::team_event::{REPORTED, TeamEvent};
 use crate::operation::prelude::*;
+use crate::projections::worker::event::WorkerState;
 
 operation! {
     /// Record a report of a worker, without a change of state
@@ -39,9 +40,11 @@ pub struct AppendEvent {
     pub intent: Option<String>,
     /// State of the worker
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = WorkerState::ALL.map(WorkerState::name)))]
     pub state: Option<String>,
     /// Previous state of the worker
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = WorkerState::ALL.map(WorkerState::name)))]
     pub prev_state: Option<String>,
     /// Number of workers
     #[serde(default, skip_serializing_if = "Option::is_none")]

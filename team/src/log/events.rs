@@ -10,6 +10,7 @@ use crate::log::replay::Replay;
 use crate::log::replay::postings;
 use crate::log::text::Text;
 use crate::operation::prelude::*;
+use crate::projections::vocabulary;
 use serde::Deserializer;
 use teamlog_engine::Place;
 
@@ -42,6 +43,7 @@ pub struct Events {
     #[schemars(range(min = 1, max = 1_000))]
     pub limit: Option<usize>,
     /// Only events of this kind, or of several kinds separated by commas
+    #[schemars(extend("examples" = vocabulary::kinds().map(|kind| kind.name).collect::<Vec<_>>()))]
     pub kind: Option<String>,
     /// Only events that name this agent
     pub agent: Option<String>,

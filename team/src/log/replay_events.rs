@@ -3,6 +3,7 @@
 use crate::log::recorded::Recorded;
 use crate::log::replay::Replay;
 use crate::operation::prelude::*;
+use crate::projections::vocabulary;
 
 operation! {
     /// Read the events after a seq, in order
@@ -11,6 +12,7 @@ operation! {
         #[serde(default)]
         since: u64,
         /// Only events of this kind
+        #[schemars(extend("examples" = vocabulary::kinds().map(|kind| kind.name).collect::<Vec<_>>()))]
         kind: Option<String>,
         /// Only events of this task
         task_id: Option<String>,

@@ -26,6 +26,7 @@ operation! {
         to: String,
         /// Type of the message, listed in docs/protocol.md, for example `handoff`
         #[serde(rename = "type")]
+        #[schemars(with = "MessageType")]
         kind: String,
         /// Id of the message; `msg_` and 12 hex digits if absent. If the id is known, the message counts as a duplicate
         message_id: Option<String>,
@@ -34,6 +35,7 @@ operation! {
         /// Trace of the message; the trace of the task if absent
         trace_id: Option<String>,
         /// Priority: `low`, `normal`, `high` or `critical`; `normal` if absent
+        #[schemars(with = "Option<Priority>")]
         priority: Option<String>,
         /// Payload; `{}` if absent
         #[serde(with = "json_text")]

@@ -9,6 +9,7 @@ use crate::mode::rules::shown::SKILL_ACTIVE;
 use crate::mode::show::visible;
 use crate::mode::write::ModeWrite;
 use crate::projections::mode::{DERIVED, skills_state};
+use schemars::{Schema, SchemaGenerator, json_schema};
 
 operation! {
     /// Write the state of a mode as `rcs state` does, or the metadata of the list of active skills
@@ -25,6 +26,7 @@ operation! {
     "state-clear": Records(StateClear {
         /// Name of the mode, or `skill-active`
         #[serde(deserialize_with = "typed::mode")]
+        #[schemars(with = "Named")]
         mode: String,
         /// Session of the state; the root if absent
         #[serde(deserialize_with = "typed::session_id")]
@@ -45,6 +47,7 @@ operation! {
 pub struct StateWrite {
     /// The mode, or `skill-active`
     #[serde(deserialize_with = "typed::mode")]
+    #[schemars(with = "Named")]
     pub mode: String,
     /// The session of the state; the root if absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,6 +78,7 @@ operation! {
     "state-read": Reads(StateRead {
         /// Name of the mode, or `skill-active`
         #[serde(deserialize_with = "typed::mode")]
+        #[schemars(with = "Named")]
         mode: String,
         /// Session, whose state counts before the state of the root
         #[serde(deserialize_with = "typed::session_id")]
@@ -97,6 +101,7 @@ operation! {
     "state-get-status": Reads(StateGetStatus {
         /// Name of the mode, or `skill-active`; every mode with a state if absent
         #[serde(deserialize_with = "typed::maybe_mode")]
+        #[schemars(with = "Option<Named>")]
         mode: Option<String>,
         /// Session, whose states count before the states of the root
         #[serde(deserialize_with = "typed::session_id")]
@@ -188,6 +193,21 @@ pub struct StateStatus {
 enum Named {
     Mode(Mode),
     Skills,
+}
+
+impl JsonSchema for Named {
+    fn schema_name() -> Cow<'static, str> {
+        "StateName".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let modes = Mode::ALL.into_iter().map(Named::Mode);
+        let names = modes.chain([Named::Skills]).map(|named| named.name());
+        json_schema!({
+            "type": "string",
+            "description": "A mode, or the list of active skills",
+            "enum": names.collect::<Vec<_>>(),
+        })
+    }
 }
 
 impl Named {

@@ -7,6 +7,9 @@ use schemars::Schema;
 use teamlog_team::api::shape::{Field, Kind, Shape};
 use teamlog_team::api::{self, OPERATIONS, Operation};
 
+/// Longest list of words in the column of types, in bytes.
+const CHOICE_MAX: usize = 80;
+
 /// `{operations[]}`: the table.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Listing {
@@ -143,13 +146,25 @@ fn section(title: &str, fields: &[&Field]) -> String {
         let line = format!("  {name:<names$}  {kind:<kinds$}  {}", field.doc);
         text.push_str(line.trim_end());
         text.push('\n');
+        if let Some(words) = long_choice(&field.kind) {
+            text.push_str(&format!("  {:<names$}  {}\n", "", words.join(", ")));
+        }
     }
     text
+}
+
+/// Returns the words of a choice that do not fit into the column of types.
+fn long_choice(kind: &Kind) -> Option<&[String]> {
+    match kind {
+        Kind::Choice(words) if words.join("|").len() > CHOICE_MAX => Some(words),
+        _ => None,
+    }
 }
 
 /// Returns a short name for a field's type.
 fn kind(kind: &Kind) -> String {
     let rule = match kind {
+        Kind::Choice(_) if long_choice(kind).is_some() => return "one of:".to_owned(),
         Kind::Choice(words) => return words.join("|"),
         Kind::Any => return "any".to_owned(),
         kind => kind.rule(),
