@@ -99,6 +99,7 @@ fn loaded() -> Loaded {
         leased_until: at("10:12:00"),
         state: ClaimState::Live,
     });
+    claimed.governed.attributes.requires_code_change = Some(true);
     let mut waits = task("3", Status::Blocked, None, "Write 世界 \u{1b}[2J\u{202e}it");
     waits.deps = vec!["2".to_owned()];
     let tasks = vec![

@@ -1,4 +1,6 @@
 //! `append`: records events of kinds that teamlog does not interpret, one event or a batch.
+//!
+//! Has arguments of its own, because `--batch` excludes the fields that the input of `append` requires.
 
 use crate::call::Call;
 use crate::command::prelude::*;

@@ -1,4 +1,6 @@
 //! `head`: prints a receipt for all events up to now.
+//!
+//! Has arguments of its own, because `--sign` signs the answer here, with a key that never leaves this machine.
 
 use crate::call::Call;
 use crate::command::keygen;

@@ -1,4 +1,6 @@
 //! `prime`: prints a briefing for an agent that starts.
+//!
+//! Has arguments of its own, because `--hook` reads an event from standard input and answers in the form of that hook.
 
 mod hook;
 

@@ -1,6 +1,5 @@
-//! The attributes of a task: options of `task create` and `task edit`, and rows of `task show`.
+//! The attributes of a task: options of `task create` and `task edit`, and texts of `task show` and of the board.
 
-use crate::render::prelude::*;
 use teamlog_team::projections::task::Attributes;
 
 // Options for the attributes of a task. Not a doc comment, because clap would print it in the help of each command.
@@ -24,8 +23,8 @@ impl From<AttributeArgs> for Attributes {
     }
 }
 
-/// Returns a row for each attribute that is set.
-pub fn rows(attributes: &Attributes) -> Vec<(&'static str, Cell)> {
+/// Returns the name and the text of each attribute; the text of an attribute that is not set is empty.
+pub fn texts(attributes: &Attributes) -> Vec<(&'static str, String)> {
     let Attributes {
         requires_code_change,
         // The row with the last decision shows this attribute.
@@ -35,5 +34,5 @@ pub fn rows(attributes: &Attributes) -> Vec<(&'static str, Cell)> {
         Some(true) => "required",
         _ => "",
     };
-    vec![("code change", plain(code))]
+    vec![("code change", code.to_owned())]
 }

@@ -230,7 +230,8 @@ fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
         ("result", text(&governed.result)),
         ("error", text(&governed.error)),
     ];
-    rows.extend(attributes::rows(&governed.attributes));
+    let attributes = attributes::texts(&governed.attributes).into_iter();
+    rows.extend(attributes.map(|(name, text)| (name, plain(text))));
     rows.push(("extra", plain(extra)));
     rows
 }

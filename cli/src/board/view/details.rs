@@ -3,7 +3,7 @@
 use crate::board::layout::Panel;
 use crate::board::live::Line;
 use crate::board::state::{Popup, State};
-use crate::render::{pretty, time};
+use crate::render::{attributes, pretty, time};
 use teamlog_team::projections::Task;
 use teamlog_team::task::report;
 use teamlog_team::worker::who::{WhoAgent, WhoTask};
@@ -120,7 +120,7 @@ fn of_task(state: &State, task: &Task) -> Popup {
         let (epoch, left) = (task.governed.epoch, super::rows::lease(state, task).0);
         format!("{}, epoch {epoch}, {left}", claim.owner)
     });
-    let lines = [
+    let mut lines = vec![
         ("subject", text(&task.subject)),
         ("status", task.status.name().to_owned()),
         ("owner", text(&task.owner)),
@@ -138,6 +138,7 @@ fn of_task(state: &State, task: &Task) -> Popup {
         ("updated", state.time(task.updated_at)),
         ("details", text(&task.details)),
     ];
+    lines.extend(attributes::texts(&task.governed.attributes));
     popup(&task.task_id, lines)
 }
 

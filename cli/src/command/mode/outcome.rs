@@ -1,4 +1,6 @@
 //! `mode outcome`: prints the outcome of a mode. As a stop hook of an agent: lists modes of the session that have not ended.
+//!
+//! Has arguments of its own, because `--input` and `--hook` take the place of the mode, and `--input` also of the team.
 
 use crate::agents::event::{HookEvent, StopAnswer};
 use crate::command::prelude::*;
