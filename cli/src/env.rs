@@ -1,6 +1,7 @@
 //! The environment of the process: variables, working directory and standard streams. In this crate, only this module
 //! reads them.
 
+use crate::boot;
 use crate::render::escape::visible_json;
 use crate::render::style::Paint;
 use std::ffi::OsString;
@@ -70,6 +71,17 @@ impl ProcessEnv {
         let users = std::fs::read("/etc/passwd").unwrap_or_default();
         let name = name_of_user(uid, &String::from_utf8_lossy(&users));
         format!("user:{}", name.unwrap_or_else(|| uid.to_string()))
+    }
+
+    /// Returns the session of the terminal, or of the process that started the shell: its leader, the leader's start, and
+    /// the start of the machine. `None` if the leader is unknown, as in some containers.
+    pub fn terminal_session(&self) -> Option<String> {
+        let leader = rustix::process::getsid(None).ok()?.as_raw_pid();
+        let stat = std::fs::read_to_string(format!("/proc/{leader}/stat")).ok()?;
+        // The name of the program, in parentheses, may contain blanks.
+        let started = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?;
+        let boot = boot::id()?.iter().take(4).fold(0, |id, byte| id << 8 | u32::from(*byte));
+        Some(format!("sid-{leader}-{started}-{boot:08x}"))
     }
 
     /// Returns the id of a group that is given by name or number.

@@ -3,6 +3,8 @@
 pub(crate) mod grant;
 pub mod holding;
 pub(crate) mod proof;
+pub(crate) mod renewal;
+pub(crate) mod session;
 
 use crate::prelude::*;
 

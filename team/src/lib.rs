@@ -57,6 +57,7 @@ mod uuid;
 pub mod worker;
 
 pub use backup::dir::BackupDir;
+pub use claim::session::{SessionClaim, SessionClaimAnswer};
 pub use failure::{Failure, Result};
 pub use handle::exchange::Exchange;
 pub use handle::notes::Notes;

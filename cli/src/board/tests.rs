@@ -98,6 +98,8 @@ fn loaded() -> Loaded {
         token: "secret-token".to_owned(),
         leased_until: at("10:12:00"),
         state: ClaimState::Live,
+        leased_at: at("09:57:00"),
+        session: None,
     });
     claimed.governed.attributes.requires_code_change = Some(true);
     let mut waits = task("3", Status::Blocked, None, "Write 世界 \u{1b}[2J\u{202e}it");

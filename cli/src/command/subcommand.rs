@@ -199,6 +199,7 @@ pub struct OfOperation<O: Op, X = NoOptions> {
     details: &'static str,
     examples: &'static str,
     agent: Option<(&'static str, AgentField<O>)>,
+    claim: Option<fn(&mut O) -> ClaimFields<'_>>,
     adjust: fn(&mut O, X, &mut Context) -> Result<(), CommandError>,
     own_commands: fn(&mut O::Data, &Context),
     exit: fn(&O::Data) -> Exit,
@@ -213,6 +214,37 @@ enum AgentField<O> {
     Optional(fn(&mut O) -> &mut Option<String>),
 }
 
+/// The fields of an input that presents a claim.
+pub struct ClaimFields<'a> {
+    pub task_id: &'a str,
+    pub worker: Option<String>,
+    pub epoch: &'a mut Option<u64>,
+    /// True if the input presents a claim, or acts by force.
+    pub is_given: bool,
+}
+
+impl ClaimFields<'_> {
+    /// Fills in the epoch of the claim that the acting agent made in this session, if the input presents none.
+    fn fill(self, team: &str, context: &mut Context) -> Result<(), CommandError> {
+        if !self.is_given {
+            *self.epoch = Some(context.own_epoch(team, self.task_id, self.worker)?);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the fields of an input that presents a claim.
+macro_rules! claim_fields {
+    ($input:ident, $worker:expr) => {
+        $crate::command::subcommand::ClaimFields {
+            is_given: $input.claim_token.is_some() || $input.epoch.is_some() || $input.force,
+            worker: $worker,
+            task_id: &$input.task_id,
+            epoch: &mut $input.epoch,
+        }
+    };
+}
+
 /// Makes a row for operation `O`. If the operation records events, the command also accepts `--key` and `--trace-id`.
 pub const fn operation<O: Op>(
     name: &'static str,
@@ -225,6 +257,7 @@ pub const fn operation<O: Op>(
         details: "",
         examples: "",
         agent: None,
+        claim: None,
         adjust: |_, _, _| Ok(()),
         own_commands: |_, _| {},
         exit: |_| Exit::Done,
@@ -264,6 +297,15 @@ impl<O: Op, X> OfOperation<O, X> {
     ) -> Self {
         let agent = Some((option, AgentField::Optional(field)));
         OfOperation { agent, ..self }
+    }
+
+    /// Presents the live claim of the session if argv names neither a token nor an epoch. The claim is found before any input
+    /// is read.
+    pub const fn own_claim(self, claim: fn(&mut O) -> ClaimFields<'_>) -> Self {
+        OfOperation {
+            claim: Some(claim),
+            ..self
+        }
     }
 
     /// Adds `--at`, which answers for a point in the past.
@@ -312,6 +354,7 @@ impl<O: Op, X> OfOperation<O, X> {
             details: self.details,
             examples: self.examples,
             agent: self.agent,
+            claim: self.claim,
             adjust,
             own_commands: self.own_commands,
             exit: self.exit,
@@ -372,6 +415,9 @@ where
         let mut input = parsed::<O>(matches)?;
         if let Some((option, field, is_named)) = agent {
             field.fill(&mut input, option, is_named, context)?;
+        }
+        if let Some(claim) = self.claim {
+            claim(&mut input).fill(&team, context)?;
         }
         (self.adjust)(&mut input, parsed(matches)?, context)?;
         let mut answer = match (O::EFFECT, self.takes_key) {

@@ -65,11 +65,13 @@ subcommands! {
   teamlog task claim demo T-5 --worker dev
   teamlog task claim demo T-5 --worker dev --lease-ms 3600000 --expected-version 1 --json");
     RENEW = operation::<TaskRenew>("renew", claim::renewed)
+        .own_claim(|renew| claim_fields!(renew, renew.worker.clone()))
         .about("Extend the lease of a claim; a lease never becomes shorter")
         .examples("\
   teamlog task renew demo T-6 --epoch 1
   teamlog task renew demo T-6 --epoch 1 --lease-ms 3600000");
     COMPLETE = operation::<TaskFinish>("complete", claim::held)
+        .own_claim(|finish| claim_fields!(finish, finish.worker.clone()))
         .with(|finish, Completion { result }, _| {
             finish.result = result;
             finish_as("completed", finish)
@@ -79,6 +81,7 @@ subcommands! {
   teamlog task complete demo T-6 --epoch 1
   teamlog task complete demo T-6 --epoch 1 --result 'on branch fix-login' --key done-6");
     FAIL = operation::<TaskFinish>("fail", claim::held)
+        .own_claim(|finish| claim_fields!(finish, finish.worker.clone()))
         .with(|finish, Failure { error }, _| {
             finish.error = error;
             finish_as("failed", finish)
@@ -88,6 +91,7 @@ subcommands! {
   teamlog task fail demo T-6 --epoch 1 --error 'the schema is missing'");
     RELEASE = operation::<TaskRelease>("release", claim::held)
         .agent("worker", |release| &mut release.worker)
+        .own_claim(|release| claim_fields!(release, Some(release.worker.clone())))
         .about("Release a claimed task for other agents; the task is not completed")
         .examples("\
   teamlog task release demo T-6 --worker dev --epoch 1");

@@ -2,8 +2,10 @@
 
 use super::Context;
 use crate::env::ProcessEnv;
-use crate::exit::CommandError;
+use crate::exit::{CommandError, Exit};
+use crate::forward::SESSION_CLAIM;
 use crate::global::Global;
+use teamlog_team::SessionClaim;
 use teamlog_team::command::Origin;
 use teamlog_team::projections::mode::is_session_id;
 
@@ -11,6 +13,16 @@ use teamlog_team::projections::mode::is_session_id;
 const ORIGIN_BYTES_MAX: usize = 128;
 /// Environment variables that name the session. The first variable that is set counts.
 const SESSION_VARIABLES: [&str; 3] = ["RCS_SESSION_ID", "CODEX_SESSION_ID", "SESSION_ID"];
+
+/// Environment variables of the session that makes claims; the first that is set counts. The last three are set by Codex and
+/// Claude Code in the shells of their agents.
+const CLAIM_VARIABLES: [&str; 5] = [
+    "TEAMLOG_SESSION",
+    "RCS_SESSION_ID",
+    "CODEX_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "CLAUDE_CODE_SESSION_ID",
+];
 
 impl Context {
     /// Returns the acting agent, from `--actor`, the environment, or the token for a daemon on another machine.
@@ -80,7 +92,44 @@ impl Context {
             tmux_pane: said("TMUX_PANE"),
             rcs_session: said("RCS_SESSION_ID"),
             codex_session: said("CODEX_SESSION_ID"),
+            claim_session: CLAIM_VARIABLES
+                .into_iter()
+                .find_map(said)
+                .or_else(|| self.env.terminal_session()),
         }
+    }
+
+    /// Returns the epoch of the live claim that the acting agent made in this session.
+    pub fn own_epoch(
+        &mut self,
+        team: &str,
+        task_id: &str,
+        worker: Option<String>,
+    ) -> Result<u64, CommandError> {
+        let worker = self.agent("--worker", worker)?;
+        let Some(session) = self.origin().claim_session else {
+            let message = "the session is unknown, so the claim is too: pass --epoch N";
+            let error = CommandError::usage(message);
+            return Err(error.or_hint("export TEAMLOG_SESSION=NAME before you claim"));
+        };
+        let asked = SessionClaim {
+            task_id: task_id.to_owned(),
+            worker,
+            session,
+        };
+        let found = self.fetch(&SESSION_CLAIM, team, asked)?;
+        let Some(earlier) = found.earlier else {
+            return Ok(found.epoch);
+        };
+        let epoch = found.epoch;
+        let message = format!(
+            "this session held task {task_id} before, under epoch {earlier}; its claim is now epoch {epoch}"
+        );
+        let error = CommandError::new(Exit::Refused, "claim_changed", message).about("epoch");
+        let error = error
+            .detailing("epoch", &epoch.to_string())
+            .detailing("earlier_epoch", &earlier.to_string());
+        Err(error.or_hint(format!("if you mean the present claim, pass --epoch {epoch}")))
     }
 }
 

@@ -20,7 +20,8 @@ mod upload;
 pub use remote::Remote;
 pub use resident::Resident;
 pub use transport::{
-    API, ARTIFACT_GET, ARTIFACT_PUT, ApiAnswer, ApiInput, CATCH_UP, INIT, SEND_AND_WAIT, TOOL,
+    API, ARTIFACT_GET, ARTIFACT_PUT, ApiAnswer, ApiInput, CATCH_UP, INIT, SEND_AND_WAIT,
+    SESSION_CLAIM, TOOL,
 };
 pub use unknown::Repeat;
 

@@ -15,6 +15,7 @@ use teamlog_team::command::{Control, Origin};
 use teamlog_team::lifecycle::init::{Init, InitAnswer};
 use teamlog_team::message::send::{Send, SendAnswer};
 use teamlog_team::projections::agent_token::event::AgentScope;
+use teamlog_team::{SessionClaim, SessionClaimAnswer};
 
 /// A call that is not an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,17 +25,19 @@ enum Transport {
     ArtifactPut,
     ArtifactGet,
     CatchUp,
+    SessionClaim,
     Api,
     Tool,
 }
 
 impl Transport {
-    const ALL: [Transport; 7] = [
+    const ALL: [Transport; 8] = [
         Transport::Init,
         Transport::SendAndWait,
         Transport::ArtifactPut,
         Transport::ArtifactGet,
         Transport::CatchUp,
+        Transport::SessionClaim,
         Transport::Api,
         Transport::Tool,
     ];
@@ -51,6 +54,7 @@ impl Transport {
             Transport::ArtifactPut => ARTIFACT_PUT.name,
             Transport::ArtifactGet => ARTIFACT_GET.name,
             Transport::CatchUp => CATCH_UP.name,
+            Transport::SessionClaim => SESSION_CLAIM.name,
             Transport::Api => API.name,
             Transport::Tool => TOOL.name,
         }
@@ -61,7 +65,10 @@ impl Transport {
         match self {
             Transport::Init => AgentScope::Operate,
             Transport::SendAndWait | Transport::ArtifactPut | Transport::Tool => AgentScope::Act,
-            Transport::ArtifactGet | Transport::CatchUp | Transport::Api => AgentScope::Read,
+            Transport::ArtifactGet
+            | Transport::CatchUp
+            | Transport::SessionClaim
+            | Transport::Api => AgentScope::Read,
         }
     }
 
@@ -76,6 +83,7 @@ impl Transport {
             Transport::ArtifactPut => handle(&ARTIFACT_PUT, site, input),
             Transport::ArtifactGet => handle(&ARTIFACT_GET, site, input),
             Transport::CatchUp => handle(&CATCH_UP, site, input),
+            Transport::SessionClaim => handle(&SESSION_CLAIM, site, input),
             Transport::Api => handle(&API, site, input),
             Transport::Tool => handle(&TOOL, site, input),
         }
@@ -157,6 +165,12 @@ pub const CATCH_UP: Call<Option<u64>, u64> = Call {
         None => Ok(site.team()?.catch_up()?),
         Some(seq) => Ok(site.team()?.know(seq)?),
     },
+};
+
+/// The live claim of a session, for a command line without an epoch.
+pub const SESSION_CLAIM: Call<SessionClaim, SessionClaimAnswer> = Call {
+    name: "session-claim",
+    run: |site, asked| Ok(site.team()?.session_claim(&asked)?),
 };
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

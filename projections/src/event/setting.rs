@@ -55,6 +55,8 @@ settings! {
         "effect of a claim whose resources overlap those of another agent: refused, or accepted with a warning";
     TasksCreateByUpdate: "tasks.create_by_update", Form::Switch, Some("true"),
         "if true, a `task_update` for an unknown task creates it";
+    ClaimsRenewBelow: "claims.renew_below_percent", Form::Number(0, 100), Some("50"),
+        "remaining percent of a lease below which a recording command of its holder's session renews it; 0: never";
     ModesTrigger: "modes.trigger", Form::Choice(&[OFF, TOKENS, PHRASES]), Some(TOKENS),
         "triggers in prompts that start modes: none, `$name` at the head, or `$name` and listed phrases";
     SessionStale: "modes.session_stale_seconds", Form::Number(60, SECONDS_MAX), Some("86400"),
@@ -349,7 +351,7 @@ mod tests {
         let all = keys.len();
         keys.sort();
         keys.dedup();
-        assert_eq!((keys.len(), all), (45, 45));
+        assert_eq!((keys.len(), all), (46, 46));
         assert_eq!(Setting::find("delivery.default"), None);
     }
 

@@ -164,6 +164,9 @@ events! {
             pub epoch: u64,
             /// End of the claim. The claim counts before this moment.
             pub leased_until: Timestamp,
+            /// The session that made the claim, if its surface knows one.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub session: Option<String>,
         },
         /// A lease was prolonged.
         "task_renewed" by "teamlog task renew TEAM ID" => Renewed:
@@ -263,7 +266,13 @@ impl TaskClaimed {
             token,
             epoch: lease.held.epoch,
             leased_until: lease.leased_until,
+            session: None,
         }
+    }
+
+    /// Adds the session that makes the claim.
+    pub fn in_session(self, session: Option<String>) -> TaskClaimed {
+        TaskClaimed { session, ..self }
     }
 }
 

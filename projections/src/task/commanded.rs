@@ -33,7 +33,7 @@ pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Resu
         TaskAct::Blocked(_) => turn(&mut new, Status::Pending, Status::Blocked),
         TaskAct::Unblocked => turn(&mut new, Status::Blocked, Status::Pending),
         TaskAct::Claimed(claimed) => claim(&mut new, claimed, at),
-        TaskAct::Renewed(lease) => renew(&mut new, lease),
+        TaskAct::Renewed(lease) => renew(&mut new, lease, at),
         TaskAct::Completed(done) => {
             end(&mut new, &done.held, Status::Completed, at);
             governed(&mut new).result.clone_from(&done.result);
@@ -163,12 +163,15 @@ fn claim(task: &mut Task, claimed: &TaskClaimed, at: Timestamp) {
         token: claimed.token.clone(),
         leased_until: claimed.leased_until,
         state: ClaimState::Live,
+        leased_at: at,
+        session: claimed.session.clone(),
     });
 }
 
-fn renew(task: &mut Task, lease: &Lease) {
+fn renew(task: &mut Task, lease: &Lease, at: Timestamp) {
     if let Some(claim) = held(task, &lease.held) {
         claim.leased_until = lease.leased_until;
+        claim.leased_at = at;
     }
 }
 

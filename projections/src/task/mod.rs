@@ -179,6 +179,10 @@ pub struct Claim {
     pub leased_until: Timestamp,
     /// State of the claim.
     pub state: ClaimState,
+    /// Time of the claim, or of its last renewal; 0 if it was read from JSON.
+    pub leased_at: Timestamp,
+    /// The session that made the claim, if its surface knew one.
+    pub session: Option<String>,
 }
 
 /// The recorded state of a claim.

@@ -180,6 +180,8 @@ impl Part for Option<Claim> {
             token: claim.token.into_owned(),
             leased_until: claim.leased_until,
             state: ClaimState::Live,
+            leased_at: Timestamp::default(),
+            session: None,
         });
         Ok(())
     }

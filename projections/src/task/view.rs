@@ -266,6 +266,8 @@ mod tests {
                     token: "secret".to_owned(),
                     leased_until: at(7),
                     state: ClaimState::Live,
+                    leased_at: Timestamp::default(),
+                    session: None,
                 }),
                 resources: vec!["src".to_owned()],
                 shared: Some(false),

@@ -149,7 +149,7 @@ impl TaskDecision {
         Err(self.refusal(Code::ClaimConflict, message))
     }
 
-    fn expired(&self, claim: &Claim) -> Refusal {
+    pub fn expired(&self, claim: &Claim) -> Refusal {
         let message = format!(
             "the lease of {} on task {} expired at {}",
             claim.owner, self.task.task_id, claim.leased_until

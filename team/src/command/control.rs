@@ -52,6 +52,9 @@ pub struct Origin {
     pub rcs_session: Option<String>,
     /// Id of the agent's own session, from `CODEX_SESSION_ID`.
     pub codex_session: Option<String>,
+    /// The session that makes and presents claims: `TEAMLOG_SESSION`, else the agent's own session, else the terminal's.
+    #[serde(default)]
+    pub claim_session: Option<String>,
 }
 
 /// An authenticated agent and its team.
@@ -71,6 +74,7 @@ impl Control {
             ("trace_id", &self.trace_id),
             ("actor", &self.actor),
             ("user", &self.user),
+            ("session", &self.origin.claim_session),
         ])
     }
 

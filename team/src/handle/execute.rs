@@ -3,7 +3,7 @@
 
 use super::authorize::authorize;
 use super::execution::{AnyExecution, Execution, Shape, Text};
-use crate::claim::grant;
+use crate::claim::{grant, renewal};
 use crate::command::{After, Authority, CommandTerms, Ctx, Decision, act, mismatch};
 use crate::handle::prelude::*;
 use crate::handle::team;
@@ -244,6 +244,13 @@ fn decide(
         let follows = execution.is_consequence(event);
         ctx.control.check_actor(&terms, event, follows)?;
         ctx.control.mark(&terms, event, follows);
+    }
+    if matches!(outcome, Outcome::Granted) {
+        let own = events.len();
+        renewal::renew_own(&ctx, live, &mut events)?;
+        for renewed in events.iter_mut().skip(own) {
+            ctx.control.mark(&terms, renewed, true);
+        }
     }
     let stage = Stage {
         execution,

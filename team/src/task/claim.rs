@@ -72,7 +72,7 @@ impl Command for TaskClaim {
             // If the previous claim's lease has expired, the expiry event is the cause of the new claim.
             let overdue = (!decision.events.is_empty()).then_some(0);
             let token = token(&*ctx.ids)?;
-            take(live, decision, &self.worker, (&token, until), overdue)?;
+            take(live, ctx, decision, &self.worker, (&token, until), overdue)?;
             Ok((token, overlaps))
         })
     }
@@ -175,6 +175,7 @@ fn check_free(decision: &TaskDecision, worker: &str) -> Result<(), Refusal> {
 /// Adds the event of the claim, with its token and the end of its lease. In an open team the worker becomes a member.
 pub(crate) fn take(
     live: &Live,
+    ctx: &Ctx,
     decision: &mut TaskDecision,
     worker: &str,
     (token, leased_until): (&str, Timestamp),
@@ -190,7 +191,8 @@ pub(crate) fn take(
         leased_until,
     };
     let token = token.to_owned();
-    let claimed = TaskAct::Claimed(TaskClaimed::of(lease, token));
+    let claimed = TaskClaimed::of(lease, token);
+    let claimed = TaskAct::Claimed(claimed.in_session(ctx.control.origin.claim_session.clone()));
     let mut event = holding::event(&decision.task, claimed, worker, Some(worker));
     event.cause = cause.map(Cause::Earlier);
     decision.events.push(event);

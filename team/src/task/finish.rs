@@ -16,8 +16,8 @@ operation! {
         /// New status of the task: `completed` or `failed`
         #[schemars(with = "Status")]
         to: String,
-        /// Token of the claim; required unless `epoch` is given
-        #[arg(long, value_name = "TOKEN", required_unless_present = "epoch")]
+        /// Token of the claim; required unless `epoch` is given. The command line knows the live claim of its session
+        #[arg(long, value_name = "TOKEN")]
         claim_token: Option<String>,
         /// Epoch of the claim, instead of its token
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]

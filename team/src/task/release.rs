@@ -12,8 +12,8 @@ operation! {
         /// Agent that releases the task; if only the epoch is given, it must be the holder
         #[arg(long, value_name = "AGENT")]
         worker: String,
-        /// Token of the claim; required unless `epoch` is given
-        #[arg(long, value_name = "TOKEN", required_unless_present = "epoch")]
+        /// Token of the claim; required unless `epoch` is given. The command line knows the live claim of its session
+        #[arg(long, value_name = "TOKEN")]
         claim_token: Option<String>,
         /// Epoch of the claim, instead of its token
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]

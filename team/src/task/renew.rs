@@ -8,8 +8,8 @@ operation! {
         /// Id of the task
         #[arg(value_name = "TASK")]
         task_id: String,
-        /// Token of the claim; required unless `epoch` is given
-        #[arg(long, value_name = "TOKEN", required_unless_present = "epoch")]
+        /// Token of the claim; required unless `epoch` is given. The command line knows the live claim of its session
+        #[arg(long, value_name = "TOKEN")]
         claim_token: Option<String>,
         /// Epoch of the claim, instead of its token
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]

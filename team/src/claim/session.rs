@@ -1,0 +1,129 @@
+//! The live claim that an agent made in its session: a command line presents this claim if its caller names neither a token
+//! nor an epoch.
+
+use crate::claim::holding::{ClaimCheck, TaskDecision};
+use crate::command::authority::ClaimProof;
+use crate::log::recorded::Recorded;
+use crate::prelude::*;
+use crate::projections::task::Claim;
+use crate::Team;
+
+/// Number of events of the task that are read together.
+const PAGE: usize = 100;
+
+/// The question for the live claim of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionClaim {
+    /// Id of the task.
+    pub task_id: String,
+    /// The agent that presents the claim.
+    pub worker: String,
+    /// The session of the agent.
+    pub session: String,
+}
+
+/// The live claim of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionClaimAnswer {
+    /// Epoch of the claim.
+    pub epoch: u64,
+    /// Epoch of an earlier claim of the task by the same session, if it made one.
+    pub earlier: Option<u64>,
+}
+
+impl Team {
+    /// Returns the live claim that the agent made in the session; refuses with the reason if there is none.
+    pub fn session_claim(&mut self, asked: &SessionClaim) -> Result<SessionClaimAnswer> {
+        let now = self.options.clock.now();
+        self.query(|live, reader| {
+            let decision = TaskDecision::load(live, &asked.task_id, now)?;
+            decision.check_open()?;
+            let claim = live_claim(&decision, asked)?;
+            check_session(&decision, claim, asked)?;
+            let epoch = decision.task.governed.epoch;
+            Ok(SessionClaimAnswer {
+                epoch,
+                earlier: earlier(live, reader, asked, epoch)?,
+            })
+        })
+    }
+}
+
+fn live_claim<'a>(decision: &'a TaskDecision, asked: &SessionClaim) -> Result<&'a Claim, Refusal> {
+    let proof = ClaimProof {
+        task_id: &asked.task_id,
+        token: None,
+        epoch: None,
+        force: false,
+        worker: Some(&asked.worker),
+    };
+    match decision.check_claim(proof) {
+        Ok(ClaimCheck::Holds(claim)) if claim.owner == asked.worker => Ok(claim),
+        Ok(ClaimCheck::Holds(claim)) => {
+            Err(decision.not_holder(claim, "worker", &asked.worker, false))
+        }
+        // Only the agent that lost the claim learns when it ended.
+        Err(refusal) if refusal.details.get("holder") == Some(&json!(asked.worker)) => Err(refusal),
+        _ => {
+            let (id, status) = (&decision.task.task_id, decision.task.status.name());
+            let message = format!("task {id} is not claimed: its status is {status}");
+            let refusal = decision.refusal(Code::ClaimConflict, message);
+            Err(refusal.hint("claim the task first"))
+        }
+    }
+}
+
+/// Refuses a claim of another session of the agent.
+fn check_session(
+    decision: &TaskDecision,
+    claim: &Claim,
+    asked: &SessionClaim,
+) -> Result<(), Refusal> {
+    let maker = match claim.session.as_deref() {
+        Some(session) if session == asked.session => return Ok(()),
+        Some(_) => format!("another session of {}", claim.owner),
+        None => format!("{} without a session", claim.owner),
+    };
+    let (id, epoch) = (&decision.task.task_id, decision.task.governed.epoch);
+    let message = format!("task {id} was claimed by {maker}, until {}", claim.leased_until);
+    let refusal = decision.refusal(Code::NotHolder, message).field("worker");
+    Err(refusal.hint(format!("if you act for that session, pass --epoch {epoch}")))
+}
+
+/// Returns the epoch of an earlier claim of the task by the session. Reads the events of the task, newest first.
+fn earlier(
+    live: &Live,
+    reader: &Reader,
+    asked: &SessionClaim,
+    epoch: u64,
+) -> Result<Option<u64>> {
+    // The first claim of a task has no earlier one.
+    if epoch <= 1 {
+        return Ok(None);
+    }
+    let mut before = None;
+    loop {
+        let page = live.with_ref(RefKind::Task, &asked.task_id, before, PAGE)?;
+        before = page.seqs.iter().min().copied();
+        for event in Recorded::all(live, reader, page.seqs)?.iter().rev() {
+            if event.event.kind != "task_claimed" {
+                continue;
+            }
+            let payload = &event.event.payload;
+            let claimed: Claimed = serde_json::from_str(payload).unwrap_or_default();
+            if claimed.epoch < epoch && claimed.session.as_ref() == Some(&asked.session) {
+                return Ok(Some(claimed.epoch));
+            }
+        }
+        if !page.older {
+            return Ok(None);
+        }
+    }
+}
+
+/// The part of a claim's event that names its session.
+#[derive(Default, Deserialize)]
+struct Claimed {
+    epoch: u64,
+    session: Option<String>,
+}
