@@ -80,7 +80,10 @@ impl ProcessEnv {
         let stat = std::fs::read_to_string(format!("/proc/{leader}/stat")).ok()?;
         // The name of the program, in parentheses, may contain blanks.
         let started = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?;
-        let boot = boot::id()?.iter().take(4).fold(0, |id, byte| id << 8 | u32::from(*byte));
+        let boot = boot::id()?
+            .iter()
+            .take(4)
+            .fold(0, |id, byte| id << 8 | u32::from(*byte));
         Some(format!("sid-{leader}-{started}-{boot:08x}"))
     }
 
@@ -157,6 +160,10 @@ impl ProcessEnv {
     /// Returns standard input. Reads nothing in advance.
     pub fn stdin(&self) -> Box<dyn BufRead> {
         Box::new(io::stdin().lock())
+    }
+
+    pub fn stdin_is_terminal(&self) -> bool {
+        io::stdin().is_terminal()
     }
 
     pub fn open(&self, typed: &Path) -> io::Result<File> {

@@ -2,6 +2,7 @@
 
 mod explanation;
 mod journal;
+mod meaning;
 mod panics;
 mod usage;
 

@@ -15,7 +15,12 @@ pub struct Global {
     #[arg(long, global = true, value_name = "DIR")]
     pub data_root: Option<PathBuf>,
     /// Name of the acting agent; replaces a missing --from or --agent [default: $TEAMLOG_AGENT]
-    #[arg(long, global = true, value_name = "AGENT")]
+    #[arg(
+        long = "as",
+        visible_alias = "actor",
+        global = true,
+        value_name = "AGENT"
+    )]
     pub actor: Option<String>,
     /// Seconds to wait while another process writes to the team [default: 10]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = lock_timeout)]
@@ -44,9 +49,11 @@ impl Global {
     /// Returns each option with its dashes. The flag is true if the option has a value.
     pub fn options() -> Vec<(String, bool)> {
         let defined = Global::augment_args(clap::Command::new("teamlog"));
-        let options = defined.get_arguments().filter_map(|option| {
-            let name = format!("--{}", option.get_long()?);
-            Some((name, option.get_action().takes_values()))
+        let options = defined.get_arguments().flat_map(|option| {
+            let takes_value = option.get_action().takes_values();
+            let names = option.get_long_and_visible_aliases().unwrap_or_default();
+            let named = |name| (format!("--{name}"), takes_value);
+            names.into_iter().map(named).collect::<Vec<_>>()
         });
         options.collect()
     }

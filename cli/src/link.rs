@@ -18,7 +18,13 @@ const TEAM: &str = "team";
 const IN_TEAM: [&str; 2] = [API, "await"];
 /// Global options without a value, and global options with a value.
 const FLAGS: [&str; 1] = ["--json"];
-const WITH_VALUE: [&str; 4] = ["--data-root", "--actor", "--lock-timeout", "--last-receipt"];
+const WITH_VALUE: [&str; 5] = [
+    "--data-root",
+    "--as",
+    "--actor",
+    "--lock-timeout",
+    "--last-receipt",
+];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Called {

@@ -16,6 +16,8 @@ use teamlog_team::api::Operation;
 
 pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
     let json = wants_json(argv);
+    let brief = briefing(argv, env);
+    let argv = brief.as_deref().unwrap_or(argv);
     if argv.len() < 2 {
         let mut output = Output::stdout(false, env);
         let printed = output.text(&Args::command().render_help().to_string());
@@ -113,6 +115,16 @@ fn in_context<A>(
     let answer =
         context.and_then(|mut context| ask(&mut context).map_err(|error| context.advise(error)));
     answer.map_err(|error| Misread::Team(ErrorOutput::of(&args, env), Box::new(error)))
+}
+
+/// Returns the words of a short briefing, if no word is typed and the acting agent and its team are known.
+fn briefing(argv: &[OsString], env: &ProcessEnv) -> Option<Vec<OsString>> {
+    let [program] = argv else {
+        return None;
+    };
+    env.var_set("TEAMLOG_AGENT")?;
+    let words = vec![program.clone(), "prime".into(), "--short".into()];
+    read(&words, env).is_ok().then_some(words)
 }
 
 /// Converts `teamlog help task claim` into `teamlog task claim --help`.

@@ -17,13 +17,18 @@ const OPTION_ID: &str = "team_option";
 const TYPED: [&str; 5] = ["init", "join", "restore", "purge", "rotate"];
 
 /// Commands with an optional positional argument after TEAM. clap accepts that argument in the place of TEAM.
-const AMBIGUOUS: [&str; 6] = [
+const AMBIGUOUS: [&str; 11] = [
     "can-write",
     "explain",
     "prompt",
     "write",
     "search",
     "accept",
+    "done",
+    "approve",
+    "say",
+    "ask",
+    "reply",
 ];
 
 /// Returns true if clap's reading of the command line may be wrong about TEAM, so that [`Words`] must read it too.

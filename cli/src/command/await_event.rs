@@ -2,6 +2,7 @@
 
 use crate::command::prelude::*;
 use crate::render::awaited::{Answer, Status, line};
+use teamlog_team::engine::EventId;
 use teamlog_team::log::await_event::AwaitEvent;
 use teamlog_team::names;
 
@@ -32,6 +33,9 @@ impl Args {
                 names::check_known(field, name)?;
             }
         }
+        if let Some(after) = &self.input.after_event_id {
+            check_id(after)?;
+        }
         let input = AwaitEvent {
             wakeable_only: Some(true),
             ..self.input.clone()
@@ -53,4 +57,17 @@ impl Args {
         };
         context.end(Exit::Done, &answer, line)
     }
+}
+
+/// Refuses a text that is no id of an event: a wait after such a text would miss events.
+fn check_id(after: &str) -> Result<(), CommandError> {
+    let after = after.trim();
+    if after.is_empty() || EventId::from_text(after.as_bytes()).is_some() {
+        return Ok(());
+    }
+    let message = format!(
+        "--after must be the id of an event, but is {}",
+        visible(after)
+    );
+    Err(CommandError::usage(message).or_hint("pass the cursor of the previous answer"))
 }

@@ -28,7 +28,7 @@ Examples:
 )]
 pub struct Args {
     /// Show this team [default: the only one, else all of them]
-    #[arg(long, value_name = "TEAM")]
+    #[arg(long, short = 't', value_name = "TEAM")]
     team: Option<String>,
     /// Let the page record changes, too
     #[arg(long)]

@@ -19,6 +19,15 @@ Examples:
 pub struct Args {
     /// Name of the team [default: $TEAMLOG_TEAM, else the name of the data root's directory]
     team: Option<String>,
+    /// The team, in place of the first argument
+    #[arg(
+        long = "team",
+        short = 't',
+        id = "named_team",
+        value_name = "TEAM",
+        conflicts_with = "team"
+    )]
+    named: Option<String>,
     /// Comma-separated members. Without this option, anyone may join
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     members: Vec<String>,
@@ -47,7 +56,7 @@ impl Args {
         context.records(Repeat::Same);
         let team = self
             .team
-            .clone()
+            .or(self.named)
             .map_or_else(|| default_name(context), Ok)?;
         let journal = self.journal.map(|name| context.journal(&name));
         let journal = journal.transpose()?;
@@ -75,7 +84,7 @@ impl Args {
             Some(name) if error.field() == Some("team") && name != team => {
                 error.hinting(context.command(&format!("init {name}")))
             }
-            _ => error,
+            _ => advise(error, &team, context),
         })?;
         let root = context.data_root()?.display().to_string();
         context.answer(&answer, |answer, view| {
@@ -92,6 +101,17 @@ impl Args {
             ]
         })?;
         Ok(Exit::Done)
+    }
+}
+
+/// Adds the fix of an invalid list of members, and of another format.
+fn advise(error: CommandError, team: &str, context: &Context) -> CommandError {
+    if error.field() == Some("members") {
+        return error.or_hint("separate the members by commas: --members A,B");
+    }
+    match error.field() == Some("format") {
+        true => error.or_hint(context.command(&format!("convert {} --help", quoted(team)))),
+        false => error,
     }
 }
 

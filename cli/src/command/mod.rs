@@ -35,6 +35,7 @@ mod init;
 mod join;
 mod journal;
 mod keygen;
+mod log;
 mod man;
 mod mcp;
 mod mode;
@@ -57,6 +58,7 @@ mod stamp;
 mod state;
 mod status;
 mod tail;
+mod talk;
 mod task;
 mod task_assign;
 mod task_update;
@@ -72,6 +74,8 @@ pub mod verify;
 mod views;
 mod wait;
 mod who;
+mod words;
+mod work;
 
 use crate::agents::event::ContextAnswer;
 use crate::board::BoardAnswer;
@@ -85,6 +89,7 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as _, FromArgMatches};
 use printed::{AnySchema, Either, Printed, answer, changed, lines, of, read, recorded, text};
 use setup::SetupAnswer;
+use talk::{ask, inbox, reply, say};
 use teamlog_guard::Effect;
 use teamlog_team::api::Envelope;
 use teamlog_team::argv::whole;
@@ -93,9 +98,13 @@ use teamlog_team::backup::take::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::engine::Format;
 use teamlog_team::import::report::ImportAnswer;
 use teamlog_team::import::team_chat::ChatAnswer;
+use teamlog_team::task as team_task;
 use teamlog_team::usage::report::UsageAnswer;
-use teamlog_team::{Recorded, lifecycle, log, message, receipt, story};
+use teamlog_team::{Recorded, lifecycle, log as events, message, receipt, story};
 use verify::{VerifiedLog, VerifiedTeam};
+use work::{
+    add, approve, discard, done, edit, fail, list, next, note, reject, release, reopen, show, take,
+};
 
 /// Builds everything that depends on the table of subcommands: the clap definition, the effects for the guard, and
 /// `schema`. A row names the module, the printed answer, the name of the command, its effect on files, and its help line.
@@ -196,11 +205,32 @@ commands! {
     // `init` creates a data root in the working directory if there is none.
     Init(init: recorded::<lifecycle::init::InitAnswer>) = "init", Files:
         "Create a team, or add members to one; safe to repeat",
+    Add(add) = "add", TeamData: "Create a task",
+    Next(next) = "next", TeamData: "Claim the best ready task, and show it",
+    Claim(take) = "claim", TeamData: "Claim a task for a limited time, and show it",
+    Note(note: of::<message::send::Send>) = "note", TeamData: "Report on a task",
+    Done(done) = "done", TeamData: "Complete a task that you claimed",
+    Fail(fail) = "fail", TeamData: "Mark a task that you claimed as failed",
+    Release(release) = "release", TeamData: "Release a task that you claimed, for other agents",
+    Drop(discard) = "drop", TeamData: "Cancel a task",
+    Reopen(reopen) = "reopen", TeamData: "Make a failed task pending again",
+    Show(show) = "show", Reads: "Show a task; with --history also its newest events",
+    Edit(edit) = "edit", TeamData: "Change the texts, dependencies or attributes of a task",
+    List(list) = "list", Reads: "List tasks: your own, or by status or owner",
+    Approve(approve: of::<team_task::approval::WriteApproval>) = "approve", TeamData:
+        "Approve a task, which may need it to be completed",
+    Reject(reject: of::<team_task::approval::WriteApproval>) = "reject", TeamData: "Reject a task, with the reason",
+    Say(say: of::<message::send::Send>) = "say", TeamData: "Send a text to an agent",
+    Inbox(inbox) = "inbox", Reads: "Show unread messages",
+    Ask(ask: recorded::<talk::ask::AskAnswer>) = "ask", TeamData: "Ask an agent a question, and wait for the answer",
+    Reply(reply: of::<message::send::Send>) = "reply", TeamData: "Answer a question",
+    Log(log: lines::<Recorded>) = "log", Reads: "Show the newest events, by agent, time or task",
     Send(send: of::<message::send::Send>) = "send", TeamData: "Send a message to an agent",
     TaskAssign(task_assign: of::<message::send::Send>) = "task-assign", TeamData: "Give a task to an agent",
     TaskUpdate(task_update: of::<message::send::Send>) = "task-update", TeamData: "Report on a task or change its status",
     Read(read) = "read", Reads: "Show an agent's inbox",
-    Ack(ack) = "ack", TeamData: "Acknowledge a message as its recipient",
+    Ack(ack: recorded::<Either<message::ack::AckAnswer, ack::AckAllAnswer>>) = "ack", TeamData:
+        "Acknowledge a message as its recipient, or all unread ones",
     Tick(tick: recorded::<Either<lifecycle::tick::TickAnswer, AllAnswer<lifecycle::tick::TickAnswer>>>) = "tick", TeamData:
         "Record due retries, dead letters and expired leases; for a timer",
     Nudge(nudge: recorded::<Either<message::nudge::NudgeAnswer, AllAnswer<message::nudge::NudgeAnswer>>>) = "nudge", TeamData("--exec"):
@@ -256,10 +286,10 @@ commands! {
         "Show changes between two points: task fields, inboxes, members",
     Api(api: changed::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>) = "api", TeamData:
         "Call an operation of the team API; for brokers and agents",
-    Append(append: recorded::<Either<log::append::AppendAnswer, log::append_batch::BatchAnswer>>) = "append", TeamData:
+    Append(append: recorded::<Either<events::append::AppendAnswer, events::append_batch::BatchAnswer>>) = "append", TeamData:
         "Record events of your own kinds; they are indexed and traced, and change no task",
     // `rehydrate --salvage` leaves out unreadable events.
-    Rehydrate(rehydrate: changed::<log::rehydrate::RehydrateAnswer>) = "rehydrate", TeamData("--salvage"):
+    Rehydrate(rehydrate: changed::<events::rehydrate::RehydrateAnswer>) = "rehydrate", TeamData("--salvage"):
         "Rebuild state, index and view files from the log",
     Verify(verify: answer::<Either<VerifiedLog, AllAnswer<VerifiedTeam>>>) = "verify", Reads:
         "Check every byte of the log, and the log against a receipt",
@@ -274,7 +304,7 @@ commands! {
     Export(export: lines::<Recorded>) = "export", Reads:
         "Print every event as JSON lines; `import --events` reads them",
     // `convert` replaces the whole log.
-    Convert(convert: recorded::<log::convert::ConvertAnswer>) = "convert", Files:
+    Convert(convert: recorded::<events::convert::ConvertAnswer>) = "convert", Files:
         "Store a team's log in the other format, in place; the original is kept",
     Backup(backup: answer::<Either<BackupAnswer, BackupAllAnswer>>) = "backup", Files:
         "Back up a team, or all teams, without stopping writers; a second run copies new events only",

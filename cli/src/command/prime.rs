@@ -5,7 +5,7 @@
 mod hook;
 
 use crate::command::prelude::*;
-use teamlog_team::message::prime::Prime;
+use teamlog_team::message::prime::{Few, Prime, PrimeAnswer};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -33,6 +33,9 @@ pub struct Args {
     /// Read the JSON of an agent's hook from standard input, and answer in that hook's form
     #[arg(long, conflicts_with = "at")]
     hook: bool,
+    /// Only the first items of each list, and six next commands
+    #[arg(long, conflicts_with = "hook")]
+    short: bool,
 }
 
 impl Args {
@@ -42,7 +45,61 @@ impl Args {
         }
         let agent = context.agent("--agent", self.agent)?;
         let mut answer = context.read_at(&self.team, self.at, Prime { agent })?;
-        context.own_commands(&mut answer.commands);
+        match self.short {
+            true => shorten(&mut answer),
+            false => context.own_commands(&mut answer.commands),
+        }
         context.end(Exit::Done, &answer, render::hand::primed)
     }
+}
+
+/// Maximum number of items in each list of a short briefing.
+const SHORT_MAX: usize = 3;
+/// Number of commands below a short briefing.
+const COMMANDS: usize = 6;
+
+/// Leaves the first items of each list, and the commands that come next.
+fn shorten(answer: &mut PrimeAnswer) {
+    fn cut<T>(few: &mut Few<T>) {
+        few.items.truncate(SHORT_MAX);
+    }
+    cut(&mut answer.in_progress);
+    cut(&mut answer.blocked);
+    cut(&mut answer.ready);
+    cut(&mut answer.rejected);
+    cut(&mut answer.unread);
+    cut(&mut answer.posts);
+    cut(&mut answer.news);
+    answer.lead = None;
+    answer.commands = next(answer);
+}
+
+/// Returns the commands that fit the work of the agent, most urgent first.
+fn next(answer: &PrimeAnswer) -> Vec<String> {
+    let mut commands = Vec::new();
+    if let Some(task) = answer.in_progress.items.first() {
+        let id = quoted(&task.task_id);
+        commands.push(format!("done {id} RESULT"));
+        commands.push(format!("note {id} TEXT"));
+    }
+    if answer.unread.total > 0 || answer.posts.total > 0 {
+        commands.extend(["inbox", "ack --all"].map(str::to_owned));
+    }
+    if answer.ready.total > 0 {
+        commands.push("next".to_owned());
+    }
+    let others = [
+        "add SUBJECT",
+        "list",
+        "say AGENT TEXT",
+        "log",
+        "status",
+        "--help",
+    ];
+    commands.extend(others.map(str::to_owned));
+    commands.truncate(COMMANDS);
+    commands
+        .iter()
+        .map(|command| format!("teamlog {command}"))
+        .collect()
 }

@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(value_enum, value_name = "WHOSE")]
     whose: Host,
     /// The team [default: the team of the last setup, else $TEAMLOG_TEAM, else the only one not closed]
-    #[arg(long, value_name = "TEAM")]
+    #[arg(long, short = 't', value_name = "TEAM")]
     team: Option<String>,
     /// The acting agent [default: $TEAMLOG_AGENT at run time]
     #[arg(long, value_name = "AGENT")]

@@ -93,7 +93,7 @@ struct Query {
     #[command(flatten)]
     scope: SessionScope,
     /// The team [default: $TEAMLOG_TEAM, or else the only open team]
-    #[arg(long, value_name = "TEAM")]
+    #[arg(long, short = 't', value_name = "TEAM")]
     team: Option<String>,
     /// Whole input as a JSON object: `mode`, `session_id`, `team` and the operation's other fields
     #[arg(long, value_name = "JSON")]

@@ -138,7 +138,7 @@ macro_rules! subcommands {
             }
         }
 
-        pub(super) fn printed() -> Vec<crate::command::printed::Printed> {
+        pub(in crate::command) fn printed() -> Vec<crate::command::printed::Printed> {
             $printed
         }
     };
@@ -191,6 +191,9 @@ impl<A: clap::Args> Subcommand for Own<A> {
 #[group(skip)]
 pub struct NoOptions {}
 
+/// A function that returns lines below an answer about a team.
+type Below<D> = fn(&D, &str, &mut Context) -> Result<Vec<String>, CommandError>;
+
 /// A row for operation `O` with additional options `X`.
 pub struct OfOperation<O: Op, X = NoOptions> {
     name: &'static str,
@@ -200,10 +203,12 @@ pub struct OfOperation<O: Op, X = NoOptions> {
     examples: &'static str,
     agent: Option<(&'static str, AgentField<O>)>,
     claim: Option<fn(&mut O) -> ClaimFields<'_>>,
+    is_claim_optional: bool,
+    arguments: fn(clap::Command) -> clap::Command,
+    below: Below<O::Data>,
     adjust: fn(&mut O, X, &mut Context) -> Result<(), CommandError>,
     own_commands: fn(&mut O::Data, &Context),
     exit: fn(&O::Data) -> Exit,
-    rejection: fn(&O::Data, &str) -> Option<CommandError>,
     takes_past: bool,
     takes_key: bool,
 }
@@ -258,10 +263,12 @@ pub const fn operation<O: Op>(
         examples: "",
         agent: None,
         claim: None,
+        is_claim_optional: false,
+        arguments: |command| command,
+        below: |_, _, _| Ok(Vec::new()),
         adjust: |_, _, _| Ok(()),
         own_commands: |_, _| {},
         exit: |_| Exit::Done,
-        rejection: |_, _| None,
         takes_past: false,
         takes_key: matches!(O::EFFECT, Effect::Records),
     }
@@ -308,6 +315,24 @@ impl<O: Op, X> OfOperation<O, X> {
         }
     }
 
+    /// Presents the live claim of the session if there is one and argv names neither a token nor an epoch.
+    pub const fn claim_if_own(self, claim: fn(&mut O) -> ClaimFields<'_>) -> Self {
+        OfOperation {
+            is_claim_optional: true,
+            ..self.own_claim(claim)
+        }
+    }
+
+    /// Changes the arguments of the input, for example from an option to a positional argument.
+    pub const fn define(self, arguments: fn(clap::Command) -> clap::Command) -> Self {
+        OfOperation { arguments, ..self }
+    }
+
+    /// Adds lines for people below the answer. A failure to read them leaves them out, because the answer stands.
+    pub const fn below(self, below: Below<O::Data>) -> Self {
+        OfOperation { below, ..self }
+    }
+
     /// Adds `--at`, which answers for a point in the past.
     pub const fn at(self) -> Self {
         OfOperation {
@@ -337,11 +362,6 @@ impl<O: Op, X> OfOperation<O, X> {
         OfOperation { exit, ..self }
     }
 
-    /// Sets a function that turns some answers into errors for people. Under `--json` they stay answers with another exit code.
-    pub const fn rejection(self, rejection: fn(&O::Data, &str) -> Option<CommandError>) -> Self {
-        OfOperation { rejection, ..self }
-    }
-
     /// Adds options of type `Y`, and a function that completes the input from them.
     pub const fn with<Y>(
         self,
@@ -355,10 +375,12 @@ impl<O: Op, X> OfOperation<O, X> {
             examples: self.examples,
             agent: self.agent,
             claim: self.claim,
+            is_claim_optional: self.is_claim_optional,
+            arguments: self.arguments,
+            below: self.below,
             adjust,
             own_commands: self.own_commands,
             exit: self.exit,
-            rejection: self.rejection,
             takes_past: self.takes_past,
             takes_key: self.takes_key,
         }
@@ -399,7 +421,7 @@ where
         }
         let long =
             (!self.details.is_empty()).then(|| format!("{about}\n\n{}", self.details).into());
-        command
+        (self.arguments)(command)
             .about(about)
             .long_about(Resettable::from(long))
             .after_help(format!("Examples:\n  {}", self.examples))
@@ -417,7 +439,12 @@ where
             field.fill(&mut input, option, is_named, context)?;
         }
         if let Some(claim) = self.claim {
-            claim(&mut input).fill(&team, context)?;
+            match claim(&mut input).fill(&team, context) {
+                Err(error) if !self.is_claim_optional || error.code() == "claim_changed" => {
+                    return Err(error);
+                }
+                _ => {}
+            }
         }
         (self.adjust)(&mut input, parsed(matches)?, context)?;
         let mut answer = match (O::EFFECT, self.takes_key) {
@@ -436,11 +463,16 @@ where
             }
         };
         (self.own_commands)(&mut answer, context);
-        match (self.rejection)(&answer, &team) {
-            Some(_) if context.out.is_json() => context.end(Exit::Refused, &answer, self.show),
-            Some(error) => context.ended(Exit::Refused).and(Err(error)),
-            None => context.end((self.exit)(&answer), &answer, self.show),
-        }
+        let below = match context.out.is_json() {
+            true => Vec::new(),
+            false => (self.below)(&answer, &team, context).unwrap_or_default(),
+        };
+        let show = |answer: &O::Data, view: &View| {
+            let mut lines = (self.show)(answer, view);
+            lines.extend(below);
+            lines
+        };
+        context.end((self.exit)(&answer), &answer, show)
     }
 }
 

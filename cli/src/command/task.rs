@@ -126,7 +126,7 @@ subcommands! {
 // Options of `task create` beside its input. Not a doc comment, because clap would print it in the help of the command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-struct CreateOptions {
+pub(super) struct CreateOptions {
     /// File with the description; - is standard input
     #[arg(long, value_name = "FILE")]
     description_file: Option<PathBuf>,
@@ -137,7 +137,7 @@ struct CreateOptions {
     extra_json: Option<String>,
 }
 
-fn complete_create(
+pub(super) fn complete_create(
     create: &mut TaskCreate,
     options: CreateOptions,
     context: &mut Context,
@@ -173,7 +173,7 @@ fn is_known(name: &str) -> bool {
 // Options of `task edit` beside its input. Not a doc comment, because clap would print it in the help of the command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-struct EditOptions {
+pub(super) struct EditOptions {
     /// Remove all dependencies
     #[arg(long, conflicts_with = "blocked_by")]
     unblocked: bool,
@@ -182,7 +182,7 @@ struct EditOptions {
 }
 
 /// Completes the input of an edit. Refuses a command line that changes nothing.
-fn complete_edit(
+pub(super) fn complete_edit(
     change: &mut TaskEdit,
     options: EditOptions,
     _context: &mut Context,
@@ -216,7 +216,7 @@ struct Failure {
     error: Option<String>,
 }
 
-fn finish_as(status: &str, finish: &mut TaskFinish) -> Result<(), CommandError> {
+pub(super) fn finish_as(status: &str, finish: &mut TaskFinish) -> Result<(), CommandError> {
     // `in_progress` is the only status from which a task can be finished.
     finish.from = "in_progress".to_owned();
     finish.to = status.to_owned();

@@ -24,6 +24,9 @@ pub struct Args {
     /// Set the budget
     #[arg(long, conflicts_with = "report")]
     set: bool,
+    /// Remove the budget
+    #[arg(long, requires = "set", conflicts_with_all = ["max_tokens", "soft_limit_tokens", "per_agent_tokens"])]
+    none: bool,
     #[command(flatten)]
     shown: Usage,
     #[command(flatten)]
@@ -47,6 +50,10 @@ impl Args {
                     ..self.used
                 };
                 stamp.carry_out(context, &team, used, usage::card)
+            }
+            (_, true) if self.budget == SetBudget::default() && !self.none => {
+                let message = "no limit to set: pass --max-tokens, --soft-limit or --per-agent, or --none to remove the budget";
+                Err(CommandError::usage(message))
             }
             (_, true) => stamp.carry_out(context, &team, self.budget, usage::card),
             _ => context.show(&team, shown, usage::card),

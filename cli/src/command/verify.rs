@@ -59,7 +59,10 @@ impl Args {
         let env = context.env();
         let against = self.against.as_deref();
         let presented = against.map(|file| receipt_file(env, "against", file));
-        let presented = presented.transpose()?;
+        let presented = presented.transpose().map_err(|error| {
+            let head = format!("head {} --json > FILE", quoted(name));
+            error.or_hint(format!("to make a receipt: {}", context.command(&head)))
+        })?;
         let key = self.key.as_deref();
         let key = key.map(|file| keygen::public_key(env, file)).transpose()?;
         let signer = match &presented {

@@ -34,6 +34,14 @@ const LOOKED_AT_MAX: usize = 1_000;
 /// Maximum wait for a lock. It is short, so that the shell does not hang while a writer works.
 const LOCK_DEADLINE: Duration = Duration::from_millis(100);
 
+/// Commands whose first word is a task if TEAM is left out.
+const TASK_COMMANDS: [&str; 11] = [
+    "note", "done", "fail", "claim", "release", "drop", "reopen", "show", "edit", "approve",
+    "reject",
+];
+/// Commands whose first word is an agent if TEAM is left out.
+const AGENT_COMMANDS: [&str; 2] = ["say", "ask"];
+
 type Candidates = Vec<CompletionCandidate>;
 /// Finds the values that begin with the typed text.
 pub type Lookup = fn(&Source, &str) -> Option<Candidates>;
@@ -45,6 +53,12 @@ pub struct Source(Typed, ProcessEnv);
 pub fn of(arg: &Arg, command: &str) -> Option<Lookup> {
     let value = arg.get_value_names()?.first()?.as_str();
     Some(match value {
+        "TEAM" if TASK_COMMANDS.contains(&command) => {
+            |source, begun| both(source.teams(begun), source.tasks(begun))
+        }
+        "TEAM" if AGENT_COMMANDS.contains(&command) => {
+            |source, begun| both(source.teams(begun), source.agents(begun))
+        }
         "TEAM" => Source::teams,
         "AGENT" => Source::agents,
         "TASK" | "T,U" => Source::tasks,
@@ -85,6 +99,15 @@ pub fn of(arg: &Arg, command: &str) -> Option<Lookup> {
     })
 }
 
+/// Joins two lists of candidates, of which one may be unknown.
+fn both(first: Option<Candidates>, second: Option<Candidates>) -> Option<Candidates> {
+    let lists = [first, second];
+    lists
+        .iter()
+        .any(Option::is_some)
+        .then(|| lists.into_iter().flatten().flatten().collect())
+}
+
 /// Returns true if the message id of the command names a new message.
 fn creates(command: &str) -> bool {
     matches!(command, "send" | "task-assign" | "task-update")
@@ -109,8 +132,14 @@ impl Source {
         Root::open(&path, options).ok()
     }
 
+    /// Opens the named team, or else the team of the variable, or else the only open team.
     fn team(&self) -> Option<Team> {
-        self.root()?.team(self.0.team.as_deref()?).ok()
+        let root = self.root()?;
+        let is_team = |name: &String| root.teams().is_ok_and(|teams| teams.contains(name));
+        let named = self.0.team.clone().filter(is_team);
+        let variable = || self.1.var_set("TEAMLOG_TEAM")?.into_string().ok();
+        let name = named.or_else(variable).or_else(|| root.only_team().ok())?;
+        root.team(&name).ok()
     }
 
     fn agent(&self) -> Option<String> {

@@ -35,7 +35,8 @@ impl Typed {
             let value = value.filter(is_typed);
             value.filter(|value| !value.is_empty()).cloned()
         };
-        self.team = text("team").or(self.team.take());
+        let team = text("team_option").or_else(|| text("team"));
+        self.team = team.or(self.team.take());
         self.agent = text("agent")
             .or(self.agent.take())
             .or_else(|| text("actor"));

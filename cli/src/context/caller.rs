@@ -129,7 +129,9 @@ impl Context {
         let error = error
             .detailing("epoch", &epoch.to_string())
             .detailing("earlier_epoch", &earlier.to_string());
-        Err(error.or_hint(format!("if you mean the present claim, pass --epoch {epoch}")))
+        Err(error.or_hint(format!(
+            "if you mean the present claim, pass --epoch {epoch}"
+        )))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Converts usage errors of clap.
 
-use super::CommandError;
+use super::{CommandError, meaning};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 impl CommandError {
@@ -29,9 +29,29 @@ impl CommandError {
             "write the value of an option such as --requires-approval with =: --OPTION={word}"
         );
         let tip = tip.or_else(|| is_value.then_some(stated.as_str()));
+        let meant = meant(error);
+        let tip = meant.as_deref().or(tip);
         CommandError::usage(message.join(" ")).or_hint(match tip {
             Some(tip) => format!("{tip}\n{help}"),
             None => help.to_owned(),
         })
+    }
+}
+
+/// Returns the hint by the meaning of a word that clap does not know.
+fn meant(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => meaning::of_command(text(ContextKind::InvalidSubcommand)?),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => meaning::of_value(
+            text(ContextKind::InvalidArg)?,
+            text(ContextKind::InvalidValue)?,
+        ),
+        ErrorKind::MissingRequiredArgument => meaning::of_option(text(ContextKind::InvalidArg)?),
+        _ => None,
     }
 }

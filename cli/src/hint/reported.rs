@@ -154,6 +154,9 @@ fn with_task(error: &CommandError, team: &str, task: &str, caller: &Caller<'_>) 
         ("already_terminal", _) if error.detail("status") == Some("failed") => {
             format!("task reopen {team} {task}")
         }
+        ("invalid_transition", _) if error.detail("status") == Some("completed") => {
+            format!("add SUBJECT --after {task}")
+        }
         ("lease_expired", _) => match named("holder") {
             Some(holder) => format!("task claim {team} {task} --worker {holder}"),
             None => format!("task show {team} {task}"),

@@ -88,6 +88,24 @@ pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
     shown
 }
 
+/// Fields of a task that its new holder reads first.
+pub fn about(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
+    const NAMES: [&str; 7] = [
+        "priority",
+        "writes",
+        "details",
+        "assigned by",
+        "reported",
+        "approval",
+        "trace",
+    ];
+    let wanted = fields(answer, view)
+        .into_iter()
+        .filter(|(name, cell)| NAMES.contains(name) && !cell.is_empty());
+    let rows = wanted.map(|(name, cell)| vec![styled(Style::Dim, name), cell]);
+    lines(rows, 2, view)
+}
+
 pub fn history(answer: &TaskHistoryAnswer, view: &View) -> Vec<String> {
     let count = time::plural(answer.count as u64, "event");
     let rest = format!(" in {}: {count}", answer.team);

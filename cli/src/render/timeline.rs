@@ -5,6 +5,7 @@ use crate::render::style::Style;
 use crate::render::table::{self, Cell, free_text, number_styled, plain, styled};
 use crate::render::{View, event, heading, more_below, push_below, time};
 use teamlog_team::Recorded;
+use teamlog_team::shell::quoted;
 use teamlog_team::story::trace::TraceAnswer;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, Span, Step, Story};
 
@@ -31,6 +32,10 @@ pub fn story(answer: &TraceAnswer, view: &View) -> Vec<String> {
         &format!(" in {}: {count}{over}", answer.team),
     )];
     push_below(&mut shown, steps(&story, view));
+    if answer.count == 0 {
+        let team = quoted(&answer.team);
+        shown.push(format!("to list the traces: teamlog traces {team}"));
+    }
     shown.extend(more_below("older ones", &answer.next_cursor));
     shown
 }

@@ -36,6 +36,7 @@ mod doctor;
 #[path = "../../../team/tests/commands/drawing.rs"]
 mod drawing;
 mod everyday;
+mod everyday_lines;
 mod exclusion;
 mod fence;
 mod follow;

@@ -279,7 +279,11 @@ impl Team {
     pub fn attention(&mut self, asked: &Attention) -> Result<AttentionAnswer> {
         let limit = match asked.limit {
             Some(0) => usize::MAX,
-            limit => page::within("limit", limit, LISTED, LISTED_MAX)?,
+            Some(limit) if limit > LISTED_MAX => {
+                let rule = format!("must be 1 to {LISTED_MAX}, or 0 for all");
+                return Err(Refusal::invalid("limit", limit, &rule).into());
+            }
+            limit => limit.unwrap_or(LISTED),
         };
         let (team, now) = (self.name().to_owned(), self.now());
         let minutes = asked.stale_minutes.unwrap_or(STALE_MINUTES);

@@ -1,12 +1,12 @@
 //! The live claim that an agent made in its session: a command line presents this claim if its caller names neither a token
 //! nor an epoch.
 
+use crate::Team;
 use crate::claim::holding::{ClaimCheck, TaskDecision};
 use crate::command::authority::ClaimProof;
 use crate::log::recorded::Recorded;
 use crate::prelude::*;
 use crate::projections::task::Claim;
-use crate::Team;
 
 /// Number of events of the task that are read together.
 const PAGE: usize = 100;
@@ -85,18 +85,16 @@ fn check_session(
         None => format!("{} without a session", claim.owner),
     };
     let (id, epoch) = (&decision.task.task_id, decision.task.governed.epoch);
-    let message = format!("task {id} was claimed by {maker}, until {}", claim.leased_until);
+    let message = format!(
+        "task {id} was claimed by {maker}, until {}",
+        claim.leased_until
+    );
     let refusal = decision.refusal(Code::NotHolder, message).field("worker");
     Err(refusal.hint(format!("if you act for that session, pass --epoch {epoch}")))
 }
 
 /// Returns the epoch of an earlier claim of the task by the session. Reads the events of the task, newest first.
-fn earlier(
-    live: &Live,
-    reader: &Reader,
-    asked: &SessionClaim,
-    epoch: u64,
-) -> Result<Option<u64>> {
+fn earlier(live: &Live, reader: &Reader, asked: &SessionClaim, epoch: u64) -> Result<Option<u64>> {
     // The first claim of a task has no earlier one.
     if epoch <= 1 {
         return Ok(None);

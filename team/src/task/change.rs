@@ -45,7 +45,7 @@ pub struct TaskChange {
     pub task_id: String,
     /// Subject of the task, one line
     #[serde(default)]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    #[cfg_attr(feature = "cli", arg(long, alias = "title", value_name = "TEXT"))]
     pub subject: Option<String>,
     /// Description of the task
     #[serde(default)]
@@ -53,7 +53,12 @@ pub struct TaskChange {
     pub description: Option<String>,
     /// All tasks that must be completed first, separated by commas; replaces the earlier list
     #[serde(default)]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "T,U", value_delimiter = ','))]
+    #[cfg_attr(feature = "cli", arg(
+            long = "after",
+            visible_aliases = ["blocked-by", "deps"],
+            value_name = "T,U",
+            value_delimiter = ','
+        ))]
     pub blocked_by: Option<Vec<String>>,
     /// Attributes of the task
     #[serde(flatten, serialize_with = "in_edit")]

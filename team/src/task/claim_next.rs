@@ -108,7 +108,14 @@ impl Command for ClaimNext {
             overlaps,
         };
         let mut decision = TaskDecision { task, events };
-        take(live, ctx, &mut decision, worker, (&taken.token, until), overdue)?;
+        take(
+            live,
+            ctx,
+            &mut decision,
+            worker,
+            (&taken.token, until),
+            overdue,
+        )?;
         Ok(Decision::Granted(Some(taken), decision.events))
     }
 

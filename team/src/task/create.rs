@@ -29,7 +29,7 @@ pub const DEPENDENCIES_MAX: usize = 256;
 #[cfg_attr(feature = "cli", derive(clap::Args), group(skip))]
 pub struct TaskCreate {
     /// Subject of the task, one line
-    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    #[cfg_attr(feature = "cli", arg(long, alias = "title", value_name = "TEXT"))]
     pub subject: String,
     /// Description of the task
     #[cfg_attr(
@@ -53,7 +53,12 @@ pub struct TaskCreate {
     pub owner: Option<String>,
     /// Tasks that must be completed first, separated by commas; they need not exist yet
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "T,U", value_delimiter = ','))]
+    #[cfg_attr(feature = "cli", arg(
+            long = "after",
+            visible_aliases = ["blocked-by", "deps"],
+            value_name = "T,U",
+            value_delimiter = ','
+        ))]
     pub blocked_by: Option<Vec<String>>,
     /// Attributes of the task
     #[serde(flatten)]

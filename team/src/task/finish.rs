@@ -116,10 +116,9 @@ impl TaskFinish {
             let message = format!("task {id} is in progress, but not claimed");
             return Err(decision.refusal(Code::ClaimConflict, message));
         }
-        let (status, from) = (status.name(), &self.from);
-        let message = format!("from must be {status}, the status of task {id}, but is {from:?}");
+        let message = format!("task {id} is not claimed: its status is {}", status.name());
         let refusal = decision.refusal(Code::InvalidTransition, message);
-        Err(refusal.field("from"))
+        Err(refusal.field("from").hint("claim the task first"))
     }
 
     fn finish(

@@ -80,6 +80,7 @@ operation! {
         #[arg(long, value_name = "AGENT")]
         cursor: Option<String>,
     }) -> UsageAnswer = |team, asked| team.usage(&asked),
+    refuses = [WorkerNotFound],
     rules = RULES
 }
 
@@ -158,6 +159,9 @@ impl Team {
         ])?;
         let limit = page::limit(usage.limit, page::PAGE);
         self.query(|live, _| {
+            if let Some(worker) = &usage.worker {
+                check_agent(live, worker)?;
+            }
             let mut answer = standing(live, usage.worker.as_deref(), usage.task_id.as_deref())?;
             if usage.worker.is_none() {
                 let after = usage.cursor.as_deref();
@@ -170,6 +174,21 @@ impl Team {
             Ok(answer)
         })
     }
+}
+
+/// Refuses an agent that is no member, never acted and used no tokens.
+fn check_agent(live: &Live, worker: &str) -> Result<()> {
+    let is_known = live.used(UsageOf::Agent(worker))?.reports > 0
+        || worker == LEADER
+        || membership::workers(live)?
+            .iter()
+            .any(|known| known == worker);
+    if is_known {
+        return Ok(());
+    }
+    let message = format!("no agent {} in this team", shown(worker));
+    let refusal = Refusal::new(Code::WorkerNotFound, message).field("worker");
+    Err(refusal.detail("worker", worker).into())
 }
 
 /// Returns the usage of the team, and of the given worker and task.

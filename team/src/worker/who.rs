@@ -15,7 +15,8 @@ operation! {
         /// `next_cursor` of the previous page
         #[arg(long, value_name = "AGENT")]
         cursor: Option<String>,
-    }) -> WhoAnswer = |team, asked| team.who(&asked)
+    }) -> WhoAnswer = |team, asked| team.who(&asked),
+    refuses = [CursorUnknown]
 }
 
 const AGENTS_MAX: usize = 1_000;
@@ -129,6 +130,9 @@ impl Team {
         self.query(|live, reader| {
             let mut names = membership::workers(live)?;
             if let Some(cursor) = &who.cursor {
+                if !names.contains(cursor) {
+                    return Err(page::unknown_cursor(cursor, "an agent").into());
+                }
                 names.retain(|name| name > cursor);
             }
             let more = page::cut(&mut names, limit);

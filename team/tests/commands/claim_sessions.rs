@@ -3,8 +3,8 @@
 use crate::claims::{after, claim, complete, count, new, status};
 use crate::leases::release;
 use crate::prelude::*;
-use teamlog_team::command::Origin;
 use teamlog_team::SessionClaim;
+use teamlog_team::command::Origin;
 
 /// Sets the session and the actor of the calls that follow.
 fn in_session(team: &mut Team, session: &str) {
@@ -41,12 +41,17 @@ fn the_claim_of_a_session_is_found_by_that_session_alone() {
     let found = team.session_claim(&own("dev", "a")).unwrap();
     assert_eq!((found.epoch, found.earlier), (1, None));
     let refusal = refused(team.session_claim(&own("dev", "b")), Code::NotHolder);
-    assert!(refusal.message.contains("another session of dev"), "{refusal:?}");
+    assert!(
+        refusal.message.contains("another session of dev"),
+        "{refusal:?}"
+    );
     refused(team.session_claim(&own("qa", "a")), Code::NotHolder);
     world.later(16 * MINUTE);
     refused(team.session_claim(&own("dev", "a")), Code::LeaseExpired);
     refused(team.session_claim(&own("qa", "a")), Code::ClaimConflict);
-    let held = team.task_claim(claim(&held.task.task.task_id, "dev")).unwrap();
+    let held = team
+        .task_claim(claim(&held.task.task.task_id, "dev"))
+        .unwrap();
     let found = team.session_claim(&own("dev", "a")).unwrap();
     assert_eq!((found.epoch, found.earlier), (2, Some(1)));
     team.task_finish(complete(&held)).unwrap();
@@ -64,12 +69,15 @@ fn a_claim_of_another_session_is_no_earlier_claim() {
     assert_eq!((found.epoch, found.earlier), (2, None));
 }
 
-/// Records an event of a kind of its own, and returns the kinds of its group.
+/// Sends a message of `dev`, and returns the kinds of its group.
 fn note(team: &mut Team) -> Vec<String> {
     let last = count(team);
-    team.append(given!(Append, kind: "remark")).unwrap();
+    team.send(given!(Send, from: "dev", to: "qa", kind: "message"))
+        .unwrap();
     let events = after(team, last);
-    let kinds = events.iter().map(|event| event["kind"].as_str().unwrap().to_owned());
+    let kinds = events
+        .iter()
+        .map(|event| event["kind"].as_str().unwrap().to_owned());
     kinds.collect()
 }
 
@@ -77,17 +85,17 @@ fn note(team: &mut Team) -> Vec<String> {
 fn recording_commands_of_the_session_renew_a_lease_of_which_less_than_half_is_left() {
     let (world, mut team, _) = claimed_in_a();
     world.later(7 * MINUTE);
-    assert_eq!(note(&mut team), ["remark"]);
+    assert_eq!(note(&mut team), ["message_sent"]);
     world.later(MINUTE);
     in_session(&mut team, "b");
-    assert_eq!(note(&mut team), ["remark"]);
+    assert_eq!(note(&mut team), ["message_sent"]);
     in_session(&mut team, "a");
-    assert_eq!(note(&mut team), ["remark", "task_renewed"]);
+    assert_eq!(note(&mut team), ["message_sent", "task_renewed"]);
     world.later(14 * MINUTE);
     assert_eq!(status(&mut team, "1"), "in_progress");
-    assert_eq!(note(&mut team), ["remark", "task_renewed"]);
+    assert_eq!(note(&mut team), ["message_sent", "task_renewed"]);
     let never = given!(ConfigChange, key: "claims.renew_below_percent", value: "0");
     team.config_change(never).unwrap();
     world.later(14 * MINUTE);
-    assert_eq!(note(&mut team), ["remark"]);
+    assert_eq!(note(&mut team), ["message_sent"]);
 }

@@ -1,0 +1,388 @@
+//! Everyday commands on tasks: `add`, `next`, `claim`, `note`, `done`, `fail`, `release`, `drop`, `reopen`, `show`, `edit`,
+//! `list`, `approve`, `reject`. Each is a short form of a command of `task` or `tasks`, or of an operation.
+
+use super::task::{complete_create, complete_edit, finish_as};
+use super::words;
+use crate::command::prelude::*;
+use crate::render::claim;
+use clap::builder::Resettable;
+use teamlog_team::task::finish::TaskFinish;
+
+/// Moves the option of a field to the positional arguments.
+fn positional(command: clap::Command, id: &'static str, value_name: &'static str) -> clap::Command {
+    command.mut_arg(id, |arg| {
+        let arg = arg.long(Resettable::Reset).alias(Resettable::Reset);
+        arg.required(true).value_name(value_name)
+    })
+}
+
+pub mod add {
+    use super::*;
+    use teamlog_team::task::create::TaskCreate;
+
+    subcommands! {
+        operation::<TaskCreate>("add", claim::changed)
+            .with(complete_create)
+            .define(|command| positional(command, "subject", "SUBJECT"))
+            .examples("\
+  teamlog add 'Fix the login'
+  teamlog add 'Write the tests' --after 1 --owner qa --priority high")
+    }
+}
+
+pub mod next {
+    use super::*;
+    use teamlog_team::task::claim_next::ClaimNext;
+
+    subcommands! {
+        operation::<ClaimNext>("next", claim::next)
+            .agent("worker", |next| &mut next.worker)
+            .exit(|answer| Exit::Refused.unless(answer.task.is_some()))
+            .below(|answer, team, context| match &answer.task {
+                Some(task) => card_below(&task.task_id, team, context),
+                None => Ok(Vec::new()),
+            })
+            .details("Exit code 0 with a task, 1 if none is ready.")
+            .examples("\
+  teamlog next
+  teamlog next --as dev --lease-ms 3600000")
+    }
+}
+
+/// Returns the fields of a task that was just claimed.
+fn card_below(
+    task_id: &str,
+    team: &str,
+    context: &mut Context,
+) -> Result<Vec<String>, CommandError> {
+    let show = teamlog_team::task::show::TaskShow {
+        task_id: task_id.to_owned(),
+        ..Default::default()
+    };
+    let answer = context.read(team, show)?;
+    Ok(render::task::about(&answer, &context.view()))
+}
+
+pub mod take {
+    use super::*;
+    use teamlog_team::task::claim::TaskClaim;
+
+    subcommands! {
+        operation::<TaskClaim>("claim", claim::claimed)
+            .agent("worker", |claim| &mut claim.worker)
+            .below(|answer, team, context| card_below(&answer.task.task_id, team, context))
+            .examples("\
+  teamlog claim 1
+  teamlog claim 1 --as dev --lease-ms 3600000")
+    }
+}
+
+// The text of `done` and `fail`. (A doc comment would become the text of the command.)
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct ResultText {
+    /// Result of the task; - reads it from standard input
+    #[arg(value_name = "RESULT")]
+    result: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Reason {
+    /// Reason; - reads it from standard input
+    #[arg(value_name = "WHY", required = true)]
+    reason: String,
+}
+
+pub mod done {
+    use super::*;
+
+    subcommands! {
+        operation::<TaskFinish>("done", claim::held)
+            .own_claim(|finish| claim_fields!(finish, finish.worker.clone()))
+            .with(|finish, ResultText { result }, context| {
+                let result = result.map(|text| words::text(&text, "RESULT", context));
+                finish.result = result.transpose()?;
+                finish_as("completed", finish)
+            })
+            .examples("\
+  teamlog done 1 'on branch fix-login'
+  git log -1 --format=%B | teamlog done 1 -")
+    }
+}
+
+pub mod fail {
+    use super::*;
+
+    subcommands! {
+        operation::<TaskFinish>("fail", claim::held)
+            .own_claim(|finish| claim_fields!(finish, finish.worker.clone()))
+            .with(|finish, Reason { reason }, context| {
+                finish.error = Some(words::text(&reason, "WHY", context)?);
+                finish_as("failed", finish)
+            })
+            .examples("\
+  teamlog fail 1 'the schema is missing'
+  cargo test 2>&1 | tail -20 | teamlog fail 1 -")
+    }
+}
+
+pub mod release {
+    use super::*;
+    use teamlog_team::task::release::TaskRelease;
+
+    subcommands! {
+        operation::<TaskRelease>("release", claim::held)
+            .agent("worker", |release| &mut release.worker)
+            .own_claim(|release| claim_fields!(release, Some(release.worker.clone())))
+            .examples("\
+  teamlog release 1
+  teamlog release 1 --as dev --epoch 2")
+    }
+}
+
+pub mod discard {
+    use super::*;
+    use teamlog_team::task::cancel::TaskCancel;
+
+    subcommands! {
+        operation::<TaskCancel>("drop", claim::changed)
+            .agent_if_known("worker", |cancel| &mut cancel.worker)
+            .claim_if_own(|cancel| claim_fields!(cancel, cancel.worker.clone()))
+            .details("Only its holder, or the leader with --force, can drop a claimed task. Others can use the task again after \
+                `teamlog release`.")
+            .examples("\
+  teamlog drop 1
+  teamlog drop 1 --reason 'no longer wanted'")
+    }
+}
+
+pub mod reopen {
+    use super::*;
+    use teamlog_team::task::reopen::TaskReopen;
+
+    subcommands! {
+        operation::<TaskReopen>("reopen", claim::changed)
+            .agent_if_known("worker", |reopen| &mut reopen.worker)
+            .details("Only a failed task can be reopened. To continue a completed one, add a task after it: teamlog add SUBJECT \
+                --after TASK.")
+            .examples("\
+  teamlog reopen 1
+  teamlog reopen 1 --key again-1")
+    }
+}
+
+pub mod show {
+    use super::*;
+    use teamlog_team::task::show::TaskShow;
+
+    subcommands! {
+        operation::<TaskShow>("show", render::task::card)
+            .at()
+            .examples("\
+  teamlog show 1
+  teamlog show 1 --history")
+    }
+}
+
+pub mod edit {
+    use super::*;
+    use teamlog_team::task::change::TaskChange;
+
+    subcommands! {
+        operation::<TaskChange>("edit", claim::changed)
+            .with(complete_edit)
+            .examples("\
+  teamlog edit 1 --subject 'Fix the login and the logout'
+  teamlog edit 3 --after 1,2")
+    }
+}
+
+pub mod list {
+    use super::*;
+    use teamlog_team::task::list::ReadTasks;
+
+    #[derive(Debug, clap::Args)]
+    #[group(skip)]
+    struct Mine {
+        /// Only tasks of the acting agent
+        #[arg(long, conflicts_with = "owner")]
+        mine: bool,
+    }
+
+    subcommands! {
+        operation::<ReadTasks>("list", render::task::page)
+            .at()
+            .with(|read, Mine { mine }, context| {
+                if mine {
+                    read.0.owner = Some(context.agent("--as", None)?);
+                }
+                Ok(())
+            })
+            .examples("\
+  teamlog list --mine
+  teamlog list --status completed --limit 20")
+    }
+}
+
+/// `approve` and `reject`: the decision of a reviewer.
+mod decision {
+    use super::*;
+    use crate::call::Call;
+    use teamlog_team::task::approval::{ApprovalWritten, WriteApproval};
+
+    /// Records the decision of the acting agent.
+    pub fn record(
+        context: &mut Context,
+        (team, task_id): (&str, String),
+        (status, reason): (&str, String),
+    ) -> Outcome {
+        let write = WriteApproval {
+            task_id: task_id.clone(),
+            status: status.to_owned(),
+            reviewer: context.agent("--as", None)?,
+            decision_reason: reason,
+            required: true,
+        };
+        // The operation accepts a task that does not exist yet.
+        let show = teamlog_team::task::show::TaskShow {
+            task_id,
+            ..Default::default()
+        };
+        context.read(team, show)?;
+        context.records(Repeat::Unsafe);
+        let written = context.execute(&Call::operation(), team, write)?;
+        context.end(Exit::Done, &written, shown)
+    }
+
+    fn shown(written: &ApprovalWritten, view: &View) -> Vec<String> {
+        let id = view.paint.show(Style::Bold, visible(&written.task_id));
+        vec![format!("{id}  {}", written.status.name())]
+    }
+}
+
+pub mod approve {
+    use super::*;
+
+    #[derive(Debug, clap::Args)]
+    #[command(after_help = "\
+Examples:
+  teamlog approve 1
+  teamlog approve 1 'the tests pass'")]
+    pub struct Args {
+        /// The team
+        team: String,
+        /// Id of the task
+        #[arg(value_name = "TASK")]
+        task_id: String,
+        /// Reason; - reads it from standard input
+        #[arg(
+            value_name = "WHY",
+            default_value = "approved",
+            hide_default_value = true
+        )]
+        reason: String,
+    }
+
+    impl Args {
+        pub fn run(self, context: &mut Context) -> Outcome {
+            let reason = words::text(&self.reason, "WHY", context)?;
+            decision::record(context, (&self.team, self.task_id), ("approved", reason))
+        }
+    }
+}
+
+pub mod reject {
+    use super::*;
+
+    #[derive(Debug, clap::Args)]
+    #[command(after_help = "\
+Examples:
+  teamlog reject 1 'the tests are missing'
+  teamlog reject 1 - < review.md")]
+    pub struct Args {
+        /// The team
+        team: String,
+        /// Id of the task
+        #[arg(value_name = "TASK")]
+        task_id: String,
+        /// Reason; - reads it from standard input
+        #[arg(value_name = "WHY")]
+        reason: String,
+    }
+
+    impl Args {
+        pub fn run(self, context: &mut Context) -> Outcome {
+            let reason = words::text(&self.reason, "WHY", context)?;
+            decision::record(context, (&self.team, self.task_id), ("rejected", reason))
+        }
+    }
+}
+
+pub mod note {
+    use super::*;
+    use crate::call::Call;
+    use crate::render::inbox;
+    use teamlog_team::message::send::Send;
+    use teamlog_team::message::task_update::TaskUpdate;
+
+    #[derive(Debug, clap::Args)]
+    #[command(
+        long_about = "Report on a task\n\nThe report is recorded with the task and sent to the agent that assigned the \
+            task, else to the leader. It changes no status.",
+        after_help = "\
+Examples:
+  teamlog note 1 '40 %, needs the schema'
+  teamlog note 1 'waits for the schema' --blocked"
+    )]
+    pub struct Args {
+        /// The team
+        team: String,
+        /// Id of the task
+        #[arg(value_name = "TASK")]
+        task_id: String,
+        /// The report; - reads it from standard input
+        #[arg(value_name = "TEXT")]
+        text: String,
+        /// Recipient [default: the agent that assigned the task, else the leader]
+        #[arg(long, value_name = "AGENT")]
+        to: Option<String>,
+        /// Progress, in your own words
+        #[arg(long, value_name = "TEXT")]
+        progress: Option<String>,
+        /// Report the task as blocked
+        #[arg(long, conflicts_with = "unblocked")]
+        blocked: bool,
+        /// Report the task as no longer blocked
+        #[arg(long)]
+        unblocked: bool,
+    }
+
+    impl Args {
+        pub fn run(self, context: &mut Context) -> Outcome {
+            let from = context.agent("--as", None)?;
+            let show = teamlog_team::task::show::TaskShow {
+                task_id: self.task_id.clone(),
+                ..Default::default()
+            };
+            let task = context.read(&self.team, show)?.task;
+            let to = self.to.or(task.assigned_by).filter(|to| *to != from);
+            let update = TaskUpdate {
+                note: Some(words::text(&self.text, "TEXT", context)?),
+                from,
+                to: to.unwrap_or_else(|| teamlog_team::lifecycle::membership::LEADER.to_owned()),
+                task_id: self.task_id,
+                progress: self.progress,
+                blocked: (self.blocked || self.unblocked).then_some(self.blocked),
+                ..TaskUpdate::default()
+            };
+            let send: Send = update.into();
+            context.records(Repeat::Unsafe);
+            let mut answer = context.execute(&Call::operation(), &self.team, send)?;
+            if let Some(kept) = &mut answer.reported {
+                context.own_commands(&mut kept.next);
+            }
+            context.end(Exit::Done, &answer, inbox::sent)
+        }
+    }
+}

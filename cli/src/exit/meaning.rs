@@ -1,0 +1,111 @@
+//! Words of other tools for commands and values, and the words for them here.
+
+/// Commands of other tools, and the command lines with their meaning.
+const COMMANDS: [(&str, &str); 32] = [
+    ("assign", "teamlog task-assign --help"),
+    ("block", "teamlog note TASK TEXT --blocked"),
+    ("blocked", "teamlog list --status blocked"),
+    ("cancel", "teamlog drop TASK"),
+    (
+        "close",
+        "for a task: teamlog done TASK\nfor a team: teamlog api cleanup --input '{\"team_name\":\"TEAM\"}'",
+    ),
+    ("comment", "teamlog note TASK TEXT"),
+    ("complete", "teamlog done TASK"),
+    (
+        "create",
+        "for a task: teamlog add SUBJECT\nfor a team: teamlog init TEAM",
+    ),
+    (
+        "delete",
+        "for a task: teamlog drop TASK\nfor a team: teamlog purge TEAM",
+    ),
+    ("dep", "teamlog edit TASK --after OTHER"),
+    ("events", "teamlog log"),
+    ("finish", "teamlog done TASK"),
+    ("get", "teamlog show TASK"),
+    ("history", "teamlog show TASK --history"),
+    ("issue", "teamlog list"),
+    ("issues", "teamlog list"),
+    ("ls", "teamlog list"),
+    ("mail", "teamlog inbox"),
+    ("members", "teamlog who"),
+    ("message", "teamlog say AGENT TEXT"),
+    ("messages", "teamlog inbox"),
+    ("msg", "teamlog say AGENT TEXT"),
+    ("new", "teamlog add SUBJECT"),
+    ("open", "teamlog list --status pending"),
+    ("pick", "teamlog next"),
+    ("recv", "teamlog inbox"),
+    ("remove", "teamlog drop TASK"),
+    ("resolve", "teamlog done TASK"),
+    ("start", "teamlog next, or teamlog claim TASK"),
+    ("take", "teamlog claim TASK"),
+    (
+        "update",
+        "teamlog edit TASK --help, or teamlog note TASK TEXT",
+    ),
+    ("view", "teamlog show TASK"),
+];
+
+/// Values of other tools, each for an option, and the value with this meaning.
+const VALUES: [(&str, &str, &str); 12] = [
+    ("--priority", "urgent", "critical"),
+    ("--priority", "highest", "critical"),
+    ("--priority", "medium", "normal"),
+    ("--priority", "lowest", "low"),
+    ("--status", "open", "pending"),
+    ("--status", "todo", "pending"),
+    ("--status", "new", "pending"),
+    ("--status", "doing", "in_progress"),
+    ("--status", "wip", "in_progress"),
+    ("--status", "closed", "completed"),
+    ("--status", "finished", "completed"),
+    ("--status", "error", "failed"),
+];
+
+/// Options whose values a command lists.
+const LISTS: [(&str, &str); 2] = [
+    ("--trace-id", "to list the traces: teamlog traces"),
+    ("--type", "to send a text: teamlog say AGENT TEXT"),
+];
+
+/// Returns the command line with the meaning of a word that is no command.
+pub(super) fn of_command(word: &str) -> Option<String> {
+    let row = COMMANDS.iter().find(|(known, _)| *known == word)?;
+    Some(row.1.to_owned())
+}
+
+/// Returns the value with the meaning of a value that an option refuses.
+pub(super) fn of_value(option: &str, value: &str) -> Option<String> {
+    let option = option.split(' ').next().unwrap_or_default();
+    let row = VALUES.iter().find(|row| (row.0, row.1) == (option, value));
+    let meant = row.map(|(option, _, meant)| format!("did you mean {option} {meant}?"));
+    meant.or_else(|| of_option(option))
+}
+
+/// Returns the command that lists the values of an option.
+pub(super) fn of_option(option: &str) -> Option<String> {
+    let option = option.split(' ').next().unwrap_or_default();
+    let row = LISTS.iter().find(|(known, _)| *known == option)?;
+    Some(row.1.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Args;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_meaning_is_a_command_line_that_exists() {
+        let teamlog = Args::command();
+        for (word, lines) in COMMANDS {
+            assert!(teamlog.find_subcommand(word).is_none(), "{word} exists");
+            for line in lines.split("teamlog ").skip(1) {
+                let name = line.split([' ', ',']).next().unwrap_or_default();
+                assert!(teamlog.find_subcommand(name).is_some(), "{word}: {line}");
+            }
+        }
+    }
+}
