@@ -15,7 +15,7 @@ const PAGE: usize = 200;
 #[command(after_help = "\
 Examples:
   teamlog ack demo --agent dev --message-id m-1
-  teamlog ack --all")]
+  teamlog ack --all --as dev")]
 pub struct Args {
     /// The team
     team: String,

@@ -15,7 +15,7 @@ const ALL: u64 = u64::MAX;
 #[command(after_help = "\
 Examples:
   teamlog log --since yesterday --by dev
-  teamlog log --task 1 -n 5")]
+  teamlog log --task T-1 -n 5")]
 pub struct Args {
     /// The team
     team: String,

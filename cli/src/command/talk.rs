@@ -44,8 +44,8 @@ pub mod say {
     #[derive(Debug, clap::Args)]
     #[command(after_help = "\
 Examples:
-  teamlog say qa the schema is on main
-  git diff | teamlog say qa - --task 1")]
+  teamlog say qa the schema is on main --as dev
+  git diff | teamlog say qa - --task T-6 --as dev")]
     pub struct Args {
         /// The team
         team: String,
@@ -103,8 +103,8 @@ pub mod inbox {
             })
             .define(|command| command.mut_arg("unread", |arg| arg.hide(true)))
             .examples("\
-  teamlog inbox
-  teamlog inbox --all --limit 20")
+  teamlog inbox --as dev
+  teamlog inbox --all --limit 20 --as dev")
     }
 }
 
@@ -118,8 +118,8 @@ pub mod ask {
             exit code 1 if none comes.",
         after_help = "\
 Examples:
-  teamlog ask lead 'which database?' --wait
-  teamlog ask qa may I merge this --task 1"
+  teamlog ask lead 'which database?' --as dev
+  teamlog ask qa may I merge this --task T-6 --as dev"
     )]
     pub struct Args {
         /// The team
@@ -238,8 +238,8 @@ pub mod reply {
             question is the newest one in the inbox of the acting agent.",
         after_help = "\
 Examples:
-  teamlog reply postgres
-  teamlog reply --message-id msg_7f 'yes, after the tests pass'"
+  teamlog reply postgres --as dev
+  teamlog reply --message-id m-1 'yes, after the tests pass' --as dev"
     )]
     pub struct Args {
         /// The team

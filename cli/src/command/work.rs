@@ -26,7 +26,7 @@ pub mod add {
             .define(|command| positional(command, "subject", "SUBJECT"))
             .examples("\
   teamlog add 'Fix the login'
-  teamlog add 'Write the tests' --after 1 --owner qa --priority high")
+  teamlog add 'Write the tests' --after T-1 --owner qa --priority high")
     }
 }
 
@@ -44,8 +44,8 @@ pub mod next {
             })
             .details("Exit code 0 with a task, 1 if none is ready.")
             .examples("\
-  teamlog next
-  teamlog next --as dev --lease-ms 3600000")
+  teamlog next --as dev
+  teamlog next --as qa --lease-ms 3600000 --json")
     }
 }
 
@@ -72,8 +72,8 @@ pub mod take {
             .agent("worker", |claim| &mut claim.worker)
             .below(|answer, team, context| card_below(&answer.task.task_id, team, context))
             .examples("\
-  teamlog claim 1
-  teamlog claim 1 --as dev --lease-ms 3600000")
+  teamlog claim T-5 --as dev
+  teamlog claim 7 --as qa --lease-ms 3600000")
     }
 }
 
@@ -106,8 +106,8 @@ pub mod done {
                 finish_as("completed", finish)
             })
             .examples("\
-  teamlog done 1 'on branch fix-login'
-  git log -1 --format=%B | teamlog done 1 -")
+  teamlog done T-6 'on branch fix-login' --as dev
+  echo 'on branch fix-login' | teamlog done T-6 - --as dev")
     }
 }
 
@@ -122,8 +122,8 @@ pub mod fail {
                 finish_as("failed", finish)
             })
             .examples("\
-  teamlog fail 1 'the schema is missing'
-  cargo test 2>&1 | tail -20 | teamlog fail 1 -")
+  teamlog fail T-6 'the schema is missing' --as dev
+  echo 'the schema is missing' | teamlog fail T-6 - --as dev")
     }
 }
 
@@ -136,8 +136,8 @@ pub mod release {
             .agent("worker", |release| &mut release.worker)
             .own_claim(|release| claim_fields!(release, Some(release.worker.clone())))
             .examples("\
-  teamlog release 1
-  teamlog release 1 --as dev --epoch 2")
+  teamlog release T-6 --as dev
+  teamlog release T-6 --as dev --epoch 1")
     }
 }
 
@@ -152,8 +152,8 @@ pub mod discard {
             .details("Only its holder, or the leader with --force, can drop a claimed task. Others can use the task again after \
                 `teamlog release`.")
             .examples("\
-  teamlog drop 1
-  teamlog drop 1 --reason 'no longer wanted'")
+  teamlog drop T-5
+  teamlog drop T-5 --reason 'no longer wanted' --as lead")
     }
 }
 
@@ -167,8 +167,8 @@ pub mod reopen {
             .details("Only a failed task can be reopened. To continue a completed one, add a task after it: teamlog add SUBJECT \
                 --after TASK.")
             .examples("\
-  teamlog reopen 1
-  teamlog reopen 1 --key again-1")
+  teamlog reopen T-7
+  teamlog reopen T-7 --key again-7 --as lead")
     }
 }
 
@@ -180,8 +180,8 @@ pub mod show {
         operation::<TaskShow>("show", render::task::card)
             .at()
             .examples("\
-  teamlog show 1
-  teamlog show 1 --history")
+  teamlog show T-1
+  teamlog show T-1 --history")
     }
 }
 
@@ -193,8 +193,8 @@ pub mod edit {
         operation::<TaskChange>("edit", claim::changed)
             .with(complete_edit)
             .examples("\
-  teamlog edit 1 --subject 'Fix the login and the logout'
-  teamlog edit 3 --after 1,2")
+  teamlog edit T-5 --subject 'Fix the login and the logout'
+  teamlog edit T-5 --after T-1,T-6")
     }
 }
 
@@ -220,7 +220,7 @@ pub mod list {
                 Ok(())
             })
             .examples("\
-  teamlog list --mine
+  teamlog list --mine --as dev
   teamlog list --status completed --limit 20")
     }
 }
@@ -267,8 +267,8 @@ pub mod approve {
     #[derive(Debug, clap::Args)]
     #[command(after_help = "\
 Examples:
-  teamlog approve 1
-  teamlog approve 1 'the tests pass'")]
+  teamlog approve T-6 --as lead
+  teamlog approve T-6 'the tests pass' --as lead")]
     pub struct Args {
         /// The team
         team: String,
@@ -298,8 +298,8 @@ pub mod reject {
     #[derive(Debug, clap::Args)]
     #[command(after_help = "\
 Examples:
-  teamlog reject 1 'the tests are missing'
-  teamlog reject 1 - < review.md")]
+  teamlog reject T-6 'the tests are missing' --as lead
+  echo 'no tests' | teamlog reject T-6 - --as lead")]
     pub struct Args {
         /// The team
         team: String,
@@ -332,8 +332,8 @@ pub mod note {
             task, else to the leader. It changes no status.",
         after_help = "\
 Examples:
-  teamlog note 1 '40 %, needs the schema'
-  teamlog note 1 'waits for the schema' --blocked"
+  teamlog note T-6 '40 %, needs the schema' --as dev
+  teamlog note T-6 'waits for the schema' --blocked --as dev"
     )]
     pub struct Args {
         /// The team

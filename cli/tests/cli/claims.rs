@@ -137,7 +137,7 @@ fn what_a_claim_does_not_allow_is_refused_with_its_code() {
     let hint = error.hint.unwrap();
     shows!(hint => ends "to add it: teamlog init demo --members eve");
     let error = cli.refused_json(2, "task complete demo T-1");
-    assert!(error.message.contains("--claim-token"), "{}", error.message);
+    assert!(error.message.contains("--worker"), "{}", error.message);
     let error = cli.refused_json(2, "task claim demo T-1");
     assert!(error.message.contains("--worker"), "{}", error.message);
 }
