@@ -297,7 +297,7 @@ impl KnownJournals {
             why,
         };
         if !is_known(journal) {
-            let why = format!("its kind is {}, supported is {KIND}", journal.kind);
+            let why = format!("the kind is {}; this version supports {KIND}", journal.kind);
             return Err(Error::journal(JournalFault::UnknownKind, why));
         }
         let found = self.of_id(&journal.id);
@@ -305,7 +305,7 @@ impl KnownJournals {
         match found.kind() == journal.kind {
             true => Ok(found),
             false => Err(unconfigured(format!(
-                "its kind is {}, and {} names a journal of kind {}",
+                "the log needs a journal of kind {}, but {} names one of kind {}",
                 journal.kind,
                 self.shown(),
                 found.kind()
@@ -321,7 +321,7 @@ pub fn is_known(journal: &JournalIdentity) -> bool {
 
 fn not_configured(message: String) -> CommandError {
     CommandError::new(Exit::Unsafe, "journal_not_configured", message)
-        .or_hint("add the journal, or its id, to that file")
+        .or_hint("add the journal (or its id) to journals.toml")
 }
 
 fn host_name() -> String {

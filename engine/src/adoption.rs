@@ -106,7 +106,7 @@ impl Log {
         let largest = reader.lens()?.into_iter().max().unwrap_or(0);
         if largest > max(&there) {
             let why = format!(
-                "a segment has {largest} bytes, but the limit of the other hosts is {}",
+                "a segment of this log has {largest} bytes, but the limit of the other hosts is {}",
                 max(&there)
             );
             return Err(Error::journal(JournalFault::Refused, why));

@@ -116,7 +116,7 @@ impl GroupStore for Paced<'_> {
             true => Ok(rows),
             false => Err(Error::journal(
                 JournalFault::Unreachable,
-                "the comparison was ended",
+                "the comparison was stopped",
             )),
         }
     }

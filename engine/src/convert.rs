@@ -187,7 +187,7 @@ impl LogDir<'_> {
             None => Ok(()),
             Some(name) => Err(Error::foreign(
                 events.join(name),
-                "it has the name of a segment but is none; move it away",
+                "the file has the name of a segment but is none; move it away",
             )),
         }
     }

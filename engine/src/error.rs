@@ -149,7 +149,7 @@ pub enum Error {
     #[error("cannot get random bits: {0}; nothing was recorded")]
     Random(String),
     /// An earlier write or sync of this handle failed. The handle does nothing more; open the log again.
-    #[error("an earlier write to this log failed ({0}); open it again")]
+    #[error("an earlier write to this log failed ({0}): open the log again")]
     Poisoned(String),
     /// A derived file is missing or damaged. The file can be rebuilt from the log.
     #[error("derived file {} is unusable: {why}", path.display())]
@@ -185,11 +185,11 @@ impl std::fmt::Display for Rollback {
         match last_seq < known_seq {
             true => write!(
                 f,
-                "it ends with event {last_seq}, but event {known_seq} was acknowledged (the file {witness} says so)"
+                "the log ends with event {last_seq}, but the file {witness} shows that event {known_seq} was acknowledged"
             ),
             false => write!(
                 f,
-                "its event {known_seq} is not the one that was acknowledged (the file {witness} says so)"
+                "event {known_seq} differs from the one that was acknowledged (see the file {witness})"
             ),
         }
     }
@@ -224,29 +224,29 @@ faults! {
     /// Another host appended first: decide again.
     Conflict = "journal_busy", "took a group of another host first";
     /// The journal does not answer. Nothing was written: retry.
-    Unreachable = "journal_unreachable", "does not answer, so nothing was written";
+    Unreachable = "journal_unreachable", "is not available, so nothing was written";
     /// The group was sent, and may be recorded or not: retry with the same id or key.
     Unknown = "journal_unknown", "did not confirm the write, which may be recorded or not";
     /// The journal lacks groups that this host has.
     Behind = "journal_behind", "lacks events that this host has";
     /// The journal and this host have different histories.
-    Forked = "journal_forked", "has another history";
+    Forked = "journal_forked", "has another history than this host";
     /// The journal has trimmed groups that this host lacks.
     Trimmed = "journal_trimmed", "no longer has events that this host lacks";
     /// The journal holds too few copies, so nothing was written.
     NotDurable = "journal_not_durable", "holds too few copies, so nothing was written";
     /// The journal accepts nothing for this log.
-    Refused = "journal_refused", "refuses it";
+    Refused = "journal_refused", "refuses the request";
     /// The log is open in the journal already.
-    Opened = "journal_refused", "refuses it";
+    Opened = "journal_refused", "refuses the request";
     /// The clock of this host differs too much from the journal's. Nothing was written.
-    ClockSkew = "clock_skew", "has another time than this host, so nothing was written";
+    ClockSkew = "clock_skew", "has a clock that differs too much from this host's, so nothing was written";
     /// Other hosts fold the log's events by a newer version. Nothing was written.
     NewerHost = "newer_host", "requires a newer teamlog, so nothing was written";
     /// Copying the log to the journal has not finished.
     Loading = "adoption_unfinished", "does not have all groups yet";
     /// The log was taken off the journal, and continues on one host alone.
-    Left = "journal_left", "no longer orders it";
+    Left = "journal_left", "no longer orders its events";
     /// The log names another journal.
     OtherJournal = "journal_of_another", "is not the expected one";
     /// The answering system of servers is not the known one: it may be a copy of the journal.

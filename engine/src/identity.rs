@@ -153,7 +153,7 @@ impl Identity {
         match &self.journal {
             None => Ok(()),
             Some(_) => {
-                let why = "several hosts share the log, so it cannot be changed as a whole";
+                let why = "the log cannot be changed as a whole while several hosts share it";
                 Err(Error::journal(JournalFault::Shared, why))
             }
         }

@@ -383,7 +383,7 @@ impl Log {
 
 /// Creates the error for a journal that this program cannot open.
 fn unknown_journal(journal: &JournalIdentity) -> Error {
-    let why = format!("{} {} is not known here", journal.kind, journal.id);
+    let why = format!("{} {} is not known on this host", journal.kind, journal.id);
     Error::journal(JournalFault::Unconfigured, why)
 }
 

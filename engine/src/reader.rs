@@ -175,7 +175,7 @@ impl Reader {
         match self.frame_at(place)? {
             Some((event, _)) => Ok(event),
             None => {
-                let why = "there is no valid event at the place in the index";
+                let why = "the index names this place, but there is no valid event";
                 let path = self.path(place.segment)?;
                 Err(Error::corrupt(path, place.offset, None, why))
             }

@@ -193,7 +193,10 @@ impl Connections {
         })??;
         match self.is_confirmed(generation, since)? {
             true => Ok(()),
-            false => Err(Error::journal(Unreachable, "its barrier came too late")),
+            false => Err(Error::journal(
+                Unreachable,
+                "the barrier commit took too long",
+            )),
         }
     }
 
@@ -212,7 +215,7 @@ impl Connections {
     fn is_confirmed(&self, generation: u64, since: Instant) -> Result<bool> {
         let pool = self.pool();
         if pool.generation != generation {
-            let why = "the server that answered is no longer the deciding one";
+            let why = "the server that answered is no longer the primary";
             return Err(Error::journal(Unreachable, why));
         }
         Ok(pool.fenced.is_some_and(|fenced| fenced >= since))

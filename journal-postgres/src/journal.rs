@@ -172,7 +172,7 @@ impl PostgresJournal {
             true => Err(CallError::Unfit(
                 JournalFault::Moved,
                 format!(
-                    "its system id is {}, and was {}: this may be a copy of its database",
+                    "the system id of the database is {} and was {}, so this may be a copy of the database",
                     is.system, known.system
                 ),
             )),

@@ -41,10 +41,10 @@ pub enum StartError {
     #[error("other users can enter the directory of the socket, {0:?}; it must have mode 0700")]
     SocketDirectory(PathBuf),
     /// The socket's path belongs to a file that is not a socket.
-    #[error("cannot create the socket {0:?}: the path is taken")]
+    #[error("cannot create the socket {0:?}: another file has this path")]
     SocketTaken(PathBuf),
     /// A system limit of the process or its user is too low.
-    #[error("the daemon needs {needed} {what}, but can have {possible} ({limit})")]
+    #[error("the daemon needs {needed} {what}, but the limit is {possible} ({limit})")]
     Limit {
         /// Required amount of the resource.
         needed: u64,

@@ -400,7 +400,7 @@ impl RecordArtifact {
             .field("name")
             .detail("name", name.as_str())
             .detail("digest", there.stored.digest)
-            .hint("to replace it, add --replace")
+            .hint("to replace the artifact, add --replace")
             .into())
     }
 }

@@ -106,11 +106,11 @@ fn legal(run: &Run, event: Event) -> Result<(), Refusal> {
     let why = match (event, run.state) {
         (Event::TeamLaunched, State::CoreReady) => {
             return Err(illegal(run, row.name, "the team was launched already")
-                .hint("to launch core members again: core_relaunched"));
+                .hint("to launch core members again, record core_relaunched"));
         }
         (Event::TeamLaunched, State::Running) => {
             return Err(illegal(run, row.name, "the team works already")
-                .hint("to add a member later: member_added"));
+                .hint("to add a member later, record member_added"));
         }
         (_, State::Fallback) => "the team flow has ended".to_owned(),
         _ => format!("it is in {}", from.join(", ")),

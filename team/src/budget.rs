@@ -100,7 +100,7 @@ impl SpentBudget {
             .detail("used_tokens", self.used)
             .detail("max_tokens", self.max)
             .hint(format!(
-                "work that has begun can be finished; raise the limit with --set{}",
+                "tasks that are already claimed can be finished; to allow more, raise the limit with --set{}",
                 self.raise()
             ))
     }

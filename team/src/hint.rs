@@ -7,9 +7,9 @@ use crate::refusal::{Code, Refusal};
 /// call it.
 pub fn for_operations(refusal: &Refusal) -> Option<String> {
     let operation = match refusal.code {
-        Code::TaskNotFound => Some("list them with: list-tasks"),
-        Code::ThreadNotFound => Some("list them with: list-threads"),
-        Code::ArtifactNotFound => Some("list them with: artifact-list"),
+        Code::TaskNotFound => Some("to see all tasks: list-tasks"),
+        Code::ThreadNotFound => Some("to see all threads: list-threads"),
+        Code::ArtifactNotFound => Some("to see all artifacts: artifact-list"),
         _ => None,
     };
     let parts = [refusal.hint.as_deref(), operation];

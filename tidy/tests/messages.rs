@@ -25,6 +25,8 @@ enum Shape {
     Named(usize, usize),
     /// The code is fixed, and the message is in an argument.
     Fixed(&'static str, usize),
+    /// A fixed code, the beginning of every such message, and the rest in an argument.
+    After(&'static str, &'static str, usize),
     /// `{field} {rule}, but is {value}`: the field and the rule are in two arguments, and the code is fixed.
     Rule(&'static str, usize, usize),
     /// `Error::journal(JournalFault::X, message)`.
@@ -46,8 +48,14 @@ const CALLS: &[(&str, Shape)] = &[
     ("CommandError::io", Shape::Io),
     ("Refusal::invalid", Shape::Rule("invalid_input", 0, 2)),
     ("Error::invalid", Shape::Rule("invalid_input", 0, 2)),
-    ("Error::corrupt", Shape::Fixed("damaged", 3)),
-    ("Error::foreign", Shape::Fixed("foreign_file", 1)),
+    (
+        "Error::corrupt",
+        Shape::After("damaged", "{path} is damaged at byte {offset}", 3),
+    ),
+    (
+        "Error::foreign",
+        Shape::After("foreign_file", "{path} belongs to another log", 1),
+    ),
     ("Error::journal", Shape::Fault),
     ("Fault::new", Shape::Named(0, 1)),
     ("Problem::new", Shape::Named(0, 1)),
@@ -120,6 +128,7 @@ fn messages() -> Found {
 fn is_message(text: &str) -> bool {
     let words = text.split_whitespace();
     words
+        .filter(|word| word.contains(char::is_alphanumeric))
         .filter(|word| {
             word.chars()
                 .all(|c| c.is_alphanumeric() || "-'`,:;.".contains(c))
@@ -157,8 +166,19 @@ fn calls(
         templates(argument, tokens, at)
     };
     if HINTS.contains(&name) && at > 0 && tokens.get(at - 1).is_some_and(|token| token.is('.')) {
+        let has = |name: &str| {
+            let first = arguments.first().copied().unwrap_or_default();
+            first.iter().any(|token| token.name() == Some(name))
+        };
         for text in texts(0) {
-            add("Hints", text);
+            add(
+                "Hints",
+                match (has("command"), has("HelpOf")) {
+                    (true, _) => format!("teamlog {text}"),
+                    (_, true) => format!("teamlog {text} --help"),
+                    _ => text,
+                },
+            );
         }
         return;
     }
@@ -175,6 +195,11 @@ fn calls(
                 add(code, text);
             }
         }
+        Shape::After(code, beginning, rest) => {
+            for text in texts(*rest) {
+                add(code, format!("{beginning}: {text}"));
+            }
+        }
         Shape::Rule(code, field, rule) => {
             let field = texts(*field).into_iter().next();
             let field = field.unwrap_or_else(|| "{field}".to_owned());
@@ -184,10 +209,15 @@ fn calls(
         }
         Shape::Fault => {
             let fault = arguments.first().and_then(|one| one.last()?.name());
-            let code = fault.and_then(|fault| codes.get(&format!("JournalFault::{fault}")));
+            let of = |part: &str| {
+                let found =
+                    fault.and_then(|fault| codes.get(&format!("JournalFault::{fault}{part}")));
+                found.map(String::as_str)
+            };
             for text in texts(1) {
-                let code = code.map_or("other codes of a journal", String::as_str);
-                add(code, format!("the journal of this log …: {text}"));
+                let code = of("").unwrap_or("other codes of a journal");
+                let predicate = of("_text").unwrap_or("…");
+                add(code, format!("the journal of this log {predicate}: {text}"));
             }
         }
         Shape::Io => {
@@ -367,7 +397,7 @@ fn name_of(value: &[Token]) -> String {
     noun.unwrap_or("value").to_owned()
 }
 
-/// Returns the words of `Code` and `JournalFault`, by variant.
+/// The words of `Code` and `JournalFault` by variant, and the predicates of the faults by variant and `_text`.
 fn codes(sources: &[(String, Vec<Token>)]) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for (path, tokens) in sources {
@@ -376,15 +406,27 @@ fn codes(sources: &[(String, Vec<Token>)]) -> BTreeMap<String, String> {
             "engine/error.rs" => ("JournalFault", '='),
             _ => continue,
         };
+        let mut of_fault = None;
         for part in tokens.windows(4) {
             match part {
                 [
                     Token::Name(variant),
                     Token::Sign(sign),
                     Token::Text(text),
-                    _,
+                    next,
                 ] if *sign == arrow => {
                     found.insert(format!("{owner}::{variant}"), text.clone());
+                    of_fault = next.is(',').then(|| format!("{owner}::{variant}_text"));
+                }
+                [
+                    Token::Text(_),
+                    Token::Sign(','),
+                    Token::Text(text),
+                    Token::Sign(';'),
+                ] => {
+                    if let Some(fault) = of_fault.take() {
+                        found.insert(fault, text.clone());
+                    }
                 }
                 [
                     Token::Name(variant),

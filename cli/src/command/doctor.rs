@@ -75,7 +75,7 @@ struct Repair {
     /// The last event that stays; the last one of its group
     #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     to: Option<u64>,
-    /// Continue without events that were lost because an older state of the log was restored; records the known facts
+    /// Continue without events that were lost because the log was restored from an older state; records the known facts
     #[arg(long, conflicts_with_all = ["to", "yes"])]
     accept_rollback: bool,
     /// Do it; without this option only show what would be removed
@@ -156,6 +156,7 @@ impl Repair {
 }
 
 fn unsaid() -> CommandError {
-    let message = "doctor repair needs --to SEQ, the last event to keep, or --accept-rollback, if an older state of the log was put back";
-    CommandError::usage(message).or_hint("without --yes, --to SEQ only shows what it would remove")
+    let message = "doctor repair needs --to SEQ (the last event to keep) or --accept-rollback (accept a log that was restored from an older state)";
+    CommandError::usage(message)
+        .or_hint("to see what would be removed, run doctor repair with --to SEQ and without --yes")
 }

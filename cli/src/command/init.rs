@@ -73,7 +73,9 @@ impl Args {
         if let Some(group) = &self.shared {
             context.concerns(&team)?;
             let gid = context.env().group(group).ok_or_else(|| {
-                let message = format!("shared must name a group, but there is no {group}");
+                let message = format!(
+                    "--shared must name a group of this system, but there is no group {group}"
+                );
                 CommandError::invalid("shared", message)
             })?;
             context.created()?.share(gid)?;

@@ -133,7 +133,7 @@ subcommands! {
     END_SESSION = operation::<ModeEndSession>("end-session", mode::session_ended)
         .with(|end, scope: SessionScope, context| {
             end.session_id = scope.session(context)?.ok_or_else(|| {
-                let message = "session_id must be given, as --session or by the environment";
+                let message = "session_id is required: pass --session ID, or run inside an agent's session";
                 CommandError::invalid("session_id", message)
             })?;
             Ok(())
@@ -248,10 +248,7 @@ impl Explain {
             return context.end(Exit::Done, &told, told_of::transition);
         }
         let Some(mode) = self.mode else {
-            return Err(CommandError::invalid(
-                "mode",
-                "mode must be given".to_owned(),
-            ));
+            return Err(CommandError::invalid("mode", "MODE is required".to_owned()));
         };
         let session_id = self.scope.session(context)?;
         let input = ModeExplain { mode, session_id };

@@ -146,7 +146,7 @@ fn left(id: &str) -> CommandError {
     );
     let error = CommandError::new(Exit::Unavailable, "daemon_gone", message);
     error.detailing("message_id", id).or_hint(format!(
-        "repeat the command with --message-id {}: it does not send the message again, and continues to wait",
+        "repeat the command with --message-id {}: the command continues to wait, and the message is not sent again",
         quoted(id)
     ))
 }

@@ -215,7 +215,7 @@ impl Rotate {
                 None => root.display().to_string(),
             };
             let message = format!("no daemon serves {served}");
-            let message = format!("{message}; a token lives as long as its daemon");
+            let message = format!("{message}; a token is valid only while its daemon runs");
             return Err(CommandError::new(
                 Exit::Unavailable,
                 "daemon_not_running",

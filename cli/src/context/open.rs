@@ -204,8 +204,7 @@ impl Context {
         }
         let message = "this command needs the data root, but TEAMLOG_REMOTE names a daemon on another machine";
         let error = CommandError::new(Exit::Refused, "remote_unsupported", message);
-        let hint =
-            "run it on that machine; or unset TEAMLOG_REMOTE, or name a data root with --data-root";
+        let hint = "run the command on the daemon's machine, unset TEAMLOG_REMOTE, or name a data root with --data-root";
         Err(error.or_hint(hint))
     }
 
@@ -278,7 +277,7 @@ fn missing(failure: &Failure) -> bool {
 /// Makes the error for a log that is missing although a receipt proves that it existed.
 fn gone(last: &Receipt, team: &str) -> CommandError {
     let message = format!(
-        "team {team} is gone, but last_receipt covers its event {}",
+        "team {team} is missing, but last_receipt proves that it had event {}",
         last.seq
     );
     CommandError::new(Exit::Damaged, "rolled_back", message).about("last_receipt")

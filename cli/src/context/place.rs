@@ -83,12 +83,12 @@ impl Context {
 
     fn foreign(&self, root: &Path) -> CommandError {
         let message = format!(
-            "{} holds other files than logs",
+            "{} exists and holds files that are not logs",
             root.join(TEAMS_DIR).display()
         );
         let init = |dir: &str| format!("{} --data-root {dir} init TEAM", self.called.name());
         let hint = format!(
-            "to keep the logs elsewhere: {}\nto keep them there all the same: {}",
+            "to keep the logs in another directory: {}\nto keep the logs in this directory all the same: {}",
             init("DIR"),
             init(&quoted(&root.display().to_string()))
         );

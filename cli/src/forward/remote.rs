@@ -73,7 +73,7 @@ impl Remote {
         })?;
         let token = token(env)?;
         let Some(named) = agent_token::named(&token) else {
-            let message = format!("the file of {TOKEN_FILE} holds no token of an agent");
+            let message = format!("the file that {TOKEN_FILE} names holds no agent token");
             return Err(CommandError::invalid(TOKEN_FILE, message));
         };
         Ok(Remote {
@@ -205,7 +205,7 @@ impl Peer for Remote {
             self.host, self.port
         );
         CommandError::unreachable(message).or_hint(format!(
-            "is it running? {REMOTE_CA} names the certificates to trust"
+            "check that the daemon is running, and that {REMOTE_CA} names the certificates to trust"
         ))
     }
 }

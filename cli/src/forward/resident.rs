@@ -50,8 +50,7 @@ impl Forward for Resident {
         match wanted {
             // Commands on the whole log run only on the machine of the data root.
             Wanted::GiveWay if admitted.is_some() => {
-                let message =
-                    "only commands on the daemon's own machine can make it release the team's lock";
+                let message = "only a command on the daemon's machine can make the daemon release the team's lock";
                 let error = CommandError::new(Exit::NotPermitted, "forbidden", message);
                 send(caller, &Reply::Ended(Ended::of(Err(error))))
             }

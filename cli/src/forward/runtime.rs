@@ -79,7 +79,7 @@ impl Runtime {
 fn unreadable(doing: &str, path: &Path, error: &io::Error) -> CommandError {
     let hint = match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            "nothing was tried; a daemon of another user may serve this root, and only that user can use it".to_owned()
+            "nothing was tried; a daemon of another user may serve this data root, and only that user can use that daemon".to_owned()
         }
         _ => removal(path),
     };

@@ -225,7 +225,7 @@ pub const TOOL: Call<(String, Map<String, Value>), Result<String, String>> = Cal
 
 /// Makes the error for too many waiting commands.
 fn crowded() -> CommandError {
-    crowded_waits().hinting("try again, or send it with --require-ack and without --wait")
+    crowded_waits().hinting("try again, or send the message with --require-ack and without --wait")
 }
 
 #[cfg(test)]

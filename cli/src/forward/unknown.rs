@@ -55,13 +55,13 @@ pub fn outcome_unknown(repeat: Repeat) -> CommandError {
             "repeat the command with the same --message-id: the message is not recorded twice".to_owned()
         }
         Repeat::WithoutMessageId => {
-            "check whether it was recorded before you repeat it; next time pass --message-id: a repeat with the same id is not recorded twice".to_owned()
+            "before you repeat the command, check whether it was recorded. Next time pass --message-id: a repeat with the same id is not recorded twice".to_owned()
         }
         Repeat::Same => "repeat the same command: if it was recorded, the repeat changes nothing".to_owned(),
         Repeat::Unsafe => {
-            "check whether it was recorded before you repeat it; next time pass a key: a repeat with the same key is not carried out twice".to_owned()
+            "before you repeat the command, check whether it was recorded. Next time pass a key: a repeat with the same key is not carried out twice".to_owned()
         }
-        Repeat::Never => "check whether it was recorded before you repeat it".to_owned(),
+        Repeat::Never => "before you repeat the command, check whether it was recorded".to_owned(),
     })
 }
 

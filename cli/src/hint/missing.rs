@@ -32,7 +32,7 @@ pub(super) fn to_create(what: &str, init: &str, caller: &Caller<'_>) -> Option<S
     if !is_certain && root::holds_foreign_teams(data_root) {
         let teams = data_root.join("teams");
         return Some(format!(
-            "{} holds other files than logs; name another data root with --data-root or TEAMLOG_DATA_ROOT",
+            "{} exists and holds files that are not logs; name another data root with --data-root or TEAMLOG_DATA_ROOT",
             teams.display()
         ));
     }

@@ -102,7 +102,7 @@ pub fn cleaned(answer: &CleanAnswer, again: &str, view: &View) -> Vec<String> {
         let state = match (&leftover.holder, leftover.removed) {
             (Some(holder), _) => format!("kept: {holder} uses it"),
             (None, true) => "removed".to_owned(),
-            (None, false) if leftover.readable => "its events can still be read".to_owned(),
+            (None, false) if leftover.readable => "kept: its events can still be read".to_owned(),
             (None, false) => "holds no events".to_owned(),
         };
         vec![plain(leftover.path.as_str()), plain(state)]

@@ -67,7 +67,7 @@ fn envelopes_are_those_of_the_contract_to_the_byte() {
         (
             1,
             "read-task --input '{\"team_name\":\"demo\",\"task_id\":\"7\"}'",
-            r#"{"schema_version":"1.0","timestamp":"TIME","command":"teamlog api read-task","ok":false,"operation":"read-task","error":{"code":"task_not_found","message":"no task \"7\" in this team","details":{"field":"task_id","hint":"list them with: list-tasks","task_id":"7"}}}"#,
+            r#"{"schema_version":"1.0","timestamp":"TIME","command":"teamlog api read-task","ok":false,"operation":"read-task","error":{"code":"task_not_found","message":"no task \"7\" in this team","details":{"field":"task_id","hint":"to see all tasks: list-tasks","task_id":"7"}}}"#,
         ),
         (
             1,

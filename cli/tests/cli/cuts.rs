@@ -376,7 +376,7 @@ fn the_advice_is_to_repeat_what_has_a_key_and_to_look_before_what_has_none() {
     for (keys, advice) in [
         (
             ["", ""],
-            "check whether it was recorded before you repeat it",
+            "before you repeat the command, check whether it was recorded",
         ),
         (["k-1", "k-2"], "the same key"),
     ] {
@@ -397,12 +397,12 @@ fn the_advice_is_to_repeat_what_has_a_key_and_to_look_before_what_has_none() {
     for (words, advice) in [
         (
             "task create demo --subject S=",
-            "check whether it was recorded before you repeat it",
+            "before you repeat the command, check whether it was recorded",
         ),
         ("task create demo --subject S --key s=", "the same key"),
         (
             "send demo --from lead --to dev --type handoff --trace-id t=",
-            "check whether it was recorded before you repeat it",
+            "before you repeat the command, check whether it was recorded",
         ),
         (
             "send demo --from lead --to dev --type handoff --message-id m=",

@@ -405,7 +405,7 @@ fn no_hint_makes_a_team_where_init_would_refuse_or_a_root_may_lie_elsewhere() {
         let said = format!("{}{}", ran.stdout, ran.stderr);
         assert!(!said.contains("init"), "{line}: {said}");
     }
-    shows!(cli.refused(1, "status demo") => has "holds other files than logs");
+    shows!(cli.refused(1, "status demo") => has "holds files that are not logs");
     // With `TEAMLOG_AGENT`, a team exists elsewhere, so the hint must not name `init`.
     let cli = Cli::new();
     let ran = Ran::of(cli.command("status demo").env("TEAMLOG_AGENT", "dev"));

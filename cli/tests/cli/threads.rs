@@ -207,9 +207,9 @@ fn the_daemon_names_the_limit_that_keeps_it_from_starting() {
         ("--nproc=12", "(ulimit -u"),
         (
             "--nofile=16",
-            "needs 64 open files, but can have 16 (ulimit -n",
+            "needs 64 open files, but the limit is 16 (ulimit -n",
         ),
-        ("--nofile=63", "can have 63 (ulimit -n"),
+        ("--nofile=63", "the limit is 63 (ulimit -n"),
     ] {
         let Some(ran) = served_under(limit) else {
             return;

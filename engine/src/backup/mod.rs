@@ -84,7 +84,7 @@ impl Backup {
         if !fits {
             return Err(Error::foreign(
                 dir.join(MANIFEST_FILE),
-                "it names another log than the one beside it",
+                "the manifest names another log than the backup beside it",
             ));
         }
         let backup = Backup {

@@ -160,7 +160,7 @@ impl Backup {
         let parent = to.parent().unwrap_or(Path::new(""));
         storage.create_dir_all(parent)?;
         if kept.digest(from, length)?.as_deref() != Some(blake3) {
-            let why = "it differs from what was backed up";
+            let why = "the segment differs from what was backed up";
             return Err(Error::corrupt(from, 0, None, why));
         }
         let copy = storage.open(to, OpenMode::Create)?;

@@ -87,7 +87,7 @@ pub struct Envelope<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// The bytes end before the frame ends, or there are no bytes.
-    #[error("the frame is cut short")]
+    #[error("the frame is incomplete")]
     Incomplete,
     /// The bytes are wrong.
     #[error("{0}")]

@@ -186,7 +186,8 @@ impl Journals for MemoryJournal {
             true => Ok(()),
             false => {
                 let name = &identity.name;
-                let why = format!("it has another log named {name}, or had this one before");
+                let why =
+                    format!("the journal has another log named {name}, or had this log before");
                 Err(Error::journal(JournalFault::Refused, why))
             }
         }

@@ -368,7 +368,7 @@ fn check_term(term: Term, seen: Term) -> Result<()> {
 /// Creates the error for a journal on another system of servers.
 pub(crate) fn moved(term: Term, seen: Term) -> Error {
     let why = format!(
-        "its system id is {}, and was {}: this may be a copy of its database",
+        "the system id of the database is {} and was {}, so this may be a copy of the database",
         term.system, seen.system
     );
     Error::journal(JournalFault::Moved, why)
@@ -415,9 +415,10 @@ pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
             "a host is still copying the log to the journal",
         ),
         Outcome::Closed(LogState::Left) => left(),
-        Outcome::Appended | Outcome::Closed(LogState::Open) => {
-            Error::journal(JournalFault::Opened, "the log is open there already")
-        }
+        Outcome::Appended | Outcome::Closed(LogState::Open) => Error::journal(
+            JournalFault::Opened,
+            "another process already has the log open in the journal",
+        ),
     }
 }
 
@@ -427,7 +428,7 @@ pub(crate) fn of_read(error: ReadError, last_seq: u64) -> Error {
         ReadError::Unreachable(why) => Error::journal(JournalFault::Unreachable, why),
         ReadError::Behind(end) => Error::journal(
             JournalFault::Behind,
-            format!("it ends with event {end}, but this host has event {last_seq}"),
+            format!("the journal ends with event {end}, but this host has event {last_seq}"),
         ),
         ReadError::Forked => forked(last_seq),
         ReadError::Trimmed(end) => Error::journal(
@@ -445,7 +446,7 @@ pub(crate) fn of_read(error: ReadError, last_seq: u64) -> Error {
 
 /// Creates the error for a group of another host that came first.
 pub(crate) fn conflict(last_seq: u64) -> Error {
-    let why = format!("another host recorded event {} first", last_seq + 1);
+    let why = format!("event {} is from another host", last_seq + 1);
     Error::journal(JournalFault::Conflict, why)
 }
 
@@ -455,7 +456,7 @@ fn left() -> Error {
 }
 
 pub(super) fn forked(last_seq: u64) -> Error {
-    let why = format!("it has another history than this host up to event {last_seq}");
+    let why = format!("the events up to event {last_seq} differ");
     Error::journal(JournalFault::Forked, why)
 }
 

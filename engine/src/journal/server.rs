@@ -169,7 +169,7 @@ pub trait Trimmer {
 /// # Errors
 /// `Refused` if the journal does not have the log.
 pub fn check_enrolled(has_it: bool, name: &str) -> Result<()> {
-    let why = || format!("it has another log named {name}, or had this one before");
+    let why = || format!("the journal has another log named {name}, or had this log before");
     match has_it {
         true => Ok(()),
         false => Err(Error::journal(JournalFault::Refused, why())),

@@ -316,7 +316,7 @@ impl RecoveryContext<'_> {
         };
         let path = self.segment_path(&name.file(format));
         evidence.position = Position::Earlier;
-        let why = "it does not continue the segment that the head names";
+        let why = "the segment does not continue the one that the head names";
         let next_seq = evidence.head.last_seq + 1;
         (evidence.damage).get_or_insert(Error::corrupt(&path, 0, next_seq, why));
         if later.len() > 1 {

@@ -213,7 +213,7 @@ fn rolled_back(storage: &Arc<dyn Storage>, dir: &Path, options: &LogOptions) -> 
     });
     match shown {
         Ok(Some(error)) | Err(error) => error,
-        Ok(None) => Error::corrupt(dir, 0, None, "an older state of the log was restored"),
+        Ok(None) => Error::corrupt(dir, 0, None, "the log was restored from an older state"),
     }
 }
 

@@ -66,7 +66,7 @@ impl Log {
     }
 
     fn unclear(&self, file: &str) -> Error {
-        let why = "only a verification can tell whether it is sound";
+        let why = "unclear, so verify the log to see whether this file is intact";
         Error::corrupt(self.dir().join(file), 0, None, why)
     }
 }

@@ -181,7 +181,7 @@ pub(super) fn behind(last: Option<EventId>, id: EventId) -> Result<EventId> {
     Err(Error::invalid(
         "created_at",
         id.created_at().to_string(),
-        "must be early enough to leave an event id after the last event",
+        "must be early enough for a later event id",
     ))
 }
 

@@ -34,13 +34,13 @@ impl<S: State> Core<S> {
         let due = active.len().max(head.end);
         let is_free = || active.is_free(head.end).map_err(Error::io("read", &path));
         let why = match found {
-            None => "it was removed while it was written",
+            None => "the file was removed while it was written",
             Some(found) if found.identity != active.identity => {
-                "it was replaced while it was written"
+                "the file was replaced while it was written"
             }
-            Some(_) if end < due => "it was cut while it was written",
+            Some(_) if end < due => "the file was cut while it was written",
             Some(_) if end > due || !is_free()? => {
-                "another process appended to it while it was written"
+                "another process appended to the file while it was written"
             }
             Some(_) if !written && !self.head_file.is_at(self.storage.as_ref())? => {
                 "the head was replaced while it was written"

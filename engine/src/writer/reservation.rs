@@ -52,7 +52,7 @@ impl Reservation {
     ) -> Result<(Vec<Event<'static>>, usize)> {
         let (wanted, room) = (more.len(), self.places.len());
         if wanted > room {
-            let rule = format!("must be at most {room} events, the reserved number");
+            let rule = format!("must have at most {room} events, the reserved number");
             return Err(Error::invalid("group", format!("{wanted} events"), rule));
         }
         let places = self.places.into_iter().zip(more);
@@ -81,7 +81,7 @@ fn stamped(
         Some(Cause::Event(id)) => refs.cause = Some(id),
         None => {}
         Some(Cause::Earlier(_)) => {
-            let rule = "must be an event's id for an event of a second step";
+            let rule = "must be the id of an event if the job has a second step";
             return Err(Error::invalid("cause", "an index", rule));
         }
     }

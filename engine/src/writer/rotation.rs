@@ -93,7 +93,7 @@ impl<S: State> Core<S> {
             .join(name.file(self.identity.format));
         let storage = self.storage.named();
         if storage.stat(&path)?.is_some() {
-            let why = "a new segment would replace it";
+            let why = "a new segment would replace this file";
             return Err(Error::corrupt(path, 0, header.first_seq, why));
         }
         storage.replace(&path, &bytes)?;

@@ -31,9 +31,11 @@ pub(crate) async fn caller(
         found = agent(state, presented).await?;
     }
     let wanted = match via {
-        Via::Tls => "this needs the header Authorization: Bearer TOKEN, with an agent's token",
+        Via::Tls => {
+            "this path requires the header Authorization: Bearer TOKEN, with an agent's token"
+        }
         Via::Tcp | Via::Socket => {
-            "this needs the header Authorization: Bearer TOKEN, with the token of runtime.json"
+            "this path requires the header Authorization: Bearer TOKEN, with the token in runtime.json"
         }
     };
     known(state, connection, found, wanted).await

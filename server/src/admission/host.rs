@@ -16,7 +16,7 @@ pub(crate) fn check(request: &Request<Incoming>, via: Via, port: u16) -> Result<
     let uri = request.uri();
     if uri.scheme().is_some() {
         // A client that takes this server for a proxy may send requests for another host.
-        let refused = malformed("the request target must be a path; this server is no proxy");
+        let refused = malformed("the request target must be a path; this server is not a proxy");
         return Err(refused.header("connection", "close"));
     }
     let mut hosts = request.headers().get_all(HOST).iter();

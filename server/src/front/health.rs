@@ -53,8 +53,7 @@ pub(super) async fn metrics(
     headers: &HeaderMap,
 ) -> Result<Reply, Reply> {
     if !knows(state, way, headers).await? {
-        let message =
-            "this needs the header Authorization: Bearer TOKEN, with the token of runtime.json";
+        let message = "this path requires the header Authorization: Bearer TOKEN, with the token in runtime.json";
         return Err(Reply::unauthorized(message));
     }
     let all = state.clone();
@@ -84,7 +83,7 @@ async fn knows(
             match admitted.caller.agent {
                 None => Ok(true),
                 Some(_) => Err(Reply::unauthorized(
-                    "the token of a single agent is not sufficient here",
+                    "an agent token is not sufficient for this path",
                 )),
             }
         }

@@ -69,7 +69,7 @@ async fn remote(
         Via::Socket => return Ok(None),
         Via::Tcp => {
             return Err(Reply::unauthorized(
-                "this needs the header Authorization: Bearer TOKEN, with an agent's token",
+                "this path requires the header Authorization: Bearer TOKEN, with an agent's token",
             ));
         }
     }

@@ -166,7 +166,7 @@ fn take_point(fields: &mut Map<String, Value>, route: &Route) -> Result<Option<P
     };
     if !route.of_any_time {
         let message = format!(
-            "{AT} is not supported: {} answers for the present only",
+            "{AT} is not supported: {} reads the present state only",
             route.id
         );
         return Err(Problem::invalid(AT, message));

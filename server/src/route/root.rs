@@ -64,8 +64,7 @@ struct Counts {
 /// `GET /v1/root/teams`.
 pub fn teams(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     if request.call.caller.reach != Reach::Root {
-        let message =
-            "this needs the token of runtime.json in the data root, or a page session of all teams";
+        let message = "this path requires the token in runtime.json of the data root, or a page session for all teams";
         let problem = Problem::new("forbidden", message);
         return Err(problem.detail(
             "hint",

@@ -124,7 +124,7 @@ fn replacement_of(written: &[u8], timeouts: &ConnectionTimeouts) -> Option<Vec<u
         }
         400 => (
             "Bad Request",
-            malformed("the request is no well-formed HTTP/1.1"),
+            malformed("the request is not well-formed HTTP/1.1"),
         ),
         414 => (
             "URI Too Long",

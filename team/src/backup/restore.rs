@@ -130,6 +130,6 @@ fn exists(restore: &Restore) -> Refusal {
     let log = restore.log.as_ref();
     let log = log.map(|log| format!(" --log {log}")).unwrap_or_default();
     team_exists(team).hint(format!(
-        "restore beside it, as {team}-restored with --from {from}{log}; or move its directory out of teams first"
+        "to keep both, restore as {team}-restored with --from {from}{log}; to replace team {team}, first move its directory out of teams"
     ))
 }

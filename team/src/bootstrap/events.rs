@@ -293,7 +293,7 @@ pub fn named(name: &str) -> Result<Named, Refusal> {
     }
     let near = spelling::nearest(name, names()).map_or("", |near| near.0);
     let message = format!(
-        "event must be one of the bootstrap contract's, but is {}; the nearest is {near}",
+        "event must be an event of the bootstrap contract, but is {}; did you mean {near}?",
         shown(name)
     );
     let refusal = Refusal::new(Code::InvalidInput, message).field("event");

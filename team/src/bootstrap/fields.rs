@@ -287,7 +287,7 @@ fn is_lookalike(event: Event, name: &str) -> bool {
 fn unknown(event: Event, name: &str) -> Refusal {
     let near = nearest(event, name).map_or("", |near| near.0);
     let message = format!(
-        "data.{} is not a field of {}; the nearest is {near}",
+        "data.{} is not a field of {}; did you mean {near}?",
         shown(name).trim_matches('"'),
         event.name()
     );

@@ -12,9 +12,9 @@ pub fn probed(run: &Run, probe: &Probe) -> Ruled {
         return Err(illegal(
             run,
             "team_create_returned",
-            "its answer is already recorded",
+            "the answer of TeamCreate is already recorded",
         )
-        .hint("take its branch: report branch_taken"));
+        .hint("next, report branch_taken for the recorded answer"));
     }
     let warning = match (probe.outcome, &probe.team_name) {
         (Outcome::Unrecognised, _) => {
@@ -62,7 +62,7 @@ pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
     if team_name.is_none() {
         let message = "the answer of TeamCreate names no team, so data.team_name is required";
         let refusal = Refusal::new(Code::BranchMismatch, message).field("data.team_name");
-        return Err(refusal.hint("ask the leader of the team for its name; never guess it"));
+        return Err(refusal.hint("ask the leader for the name of the team; never guess it"));
     }
     Ok(Accepted::one(BootstrapAct::BranchTaken { case, team_name }))
 }
@@ -71,7 +71,7 @@ pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
 pub fn fallen_back(run: &Run, reason: Option<&String>) -> Ruled {
     let outcome = run.probe.as_ref().map(|probe| probe.outcome);
     if run.state == State::TeamProbed && outcome != Some(Outcome::Unavailable) {
-        let message = "FALLBACK requires an answer of TeamCreate that teams are unavailable, but its answer was not recognised";
+        let message = "FALLBACK requires that TeamCreate answered `unavailable`, but its recorded answer was not recognised";
         return Err(Refusal::new(Code::BranchMismatch, message));
     }
     let said = run.blocked.clone().filter(|raw| !raw.is_empty());

@@ -22,7 +22,7 @@ pub fn checked(run: &Run, given: Option<&Map<String, Value>>) -> Result<Evidence
     let mut faults = Vec::new();
     for name in given.keys().filter(|name| !FIELDS.contains(&name.as_str())) {
         let near = spelling::nearest(name, FIELDS).map_or("", |near| near.0);
-        let why = format!("is not a field of the evidence; the nearest is {near}");
+        let why = format!("is not a field of the evidence; did you mean {near}?");
         faults.push((name.clone(), why));
     }
     let logged = Evidence::of(run);

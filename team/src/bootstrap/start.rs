@@ -45,7 +45,7 @@ impl BootstrapStart {
             let domain = names::filled("domains", domain)?;
             names::check_free("domains", domain)?;
             if Core::from_any_case(domain).is_some() {
-                let rule = "must contain domains only, no core member";
+                let rule = "must contain names of domains, not of core members";
                 return Err(Refusal::invalid("domains", domain, rule));
             }
             if !seen.insert(domain) {

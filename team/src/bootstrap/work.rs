@@ -67,7 +67,7 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
             let why = format!("the result was already resent to {}", to.name());
             return Err(illegal(run, event, &why)
                 .field("data.to")
-                .hint("get its ack, or exclude the domain with domain_excluded"));
+                .hint("wait for the recipient's ack, or exclude the domain with domain_excluded"));
         }
         let waits = delivery.sent > 0 && (delivery.acked || delivery.until.is_some());
         if !fresh && waits {

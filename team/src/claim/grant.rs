@@ -58,7 +58,7 @@ pub(crate) fn check_live(ctx: &Ctx, live: &Live, stored: &str) -> Result<()> {
         Ok(_) => format!("is {}", decision.task.status.name()),
     };
     let message = format!(
-        "the claim granted under this key, epoch {} of task {}, is over: the task {why}",
+        "the claim under this key (epoch {} of task {}) has ended: the task {why}",
         claimed.epoch, claimed.id
     );
     let refusal = decision.refusal(Code::ClaimConflict, message);
@@ -75,7 +75,6 @@ fn claimed(stored: &str) -> Option<Claimed> {
 /// Adds a hint about a key whose claim has ended.
 fn advised(refusal: Refusal) -> Refusal {
     let refusal = refusal.field("key");
-    refusal.hint(
-        "the request was carried out; to claim the task again, if it is free, use another key",
-    )
+    refusal
+        .hint("this key was used for the earlier claim; to claim the task again, use another key")
 }

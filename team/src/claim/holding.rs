@@ -121,7 +121,7 @@ impl TaskDecision {
         let message = format!("task {id} is already {name}");
         let refusal = self.refusal(Code::AlreadyTerminal, message);
         Err(match status {
-            Status::Failed => refusal.hint("a failed task can be reopened"),
+            Status::Failed => refusal.hint("to retry a failed task, reopen it"),
             _ => refusal,
         })
     }
@@ -157,7 +157,7 @@ impl TaskDecision {
         let until = claim.leased_until.to_string();
         self.refusal(Code::LeaseExpired, message)
             .details(json!({"leased_until": until, "holder": claim.owner}))
-            .hint("claim the task again if it is still free")
+            .hint("claim the task again if nobody else holds it")
     }
 
     /// Returns the refusal for an epoch of another agent's claim. The hint names `force` only if `force` would help the caller.
@@ -174,7 +174,7 @@ impl TaskDecision {
         );
         let refusal = self.refusal(Code::NotHolder, message).field(field);
         refusal.hint(match may_force {
-            true => "leave the task to its holder; force overrides the claim, and is recorded"
+            true => "leave the task to its holder, or override the claim with force; the log records who overrides"
                 .to_owned(),
             false => format!(
                 "leave the task to {}, or ask {LEADER}: only the leader may override the claim",

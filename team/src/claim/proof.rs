@@ -131,7 +131,7 @@ impl<'a> ClaimProof<'a> {
         let refusal = decision
             .refusal(Code::EpochMismatch, message)
             .field("epoch");
-        Err(refusal.hint("another worker may have claimed the task since: read it, and claim it again if it is free"))
+        Err(refusal.hint("another worker may have claimed the task meanwhile: read the task, and claim it again if nobody holds it"))
     }
 
     /// Refuses a command that presents neither a token nor an epoch.
@@ -139,7 +139,7 @@ impl<'a> ClaimProof<'a> {
         if !self.is_empty() {
             return Ok(());
         }
-        let message = "claim_token is required, or epoch: the answer to the claim has both";
+        let message = "claim_token or epoch is required: the answer to your claim has both";
         Err(Refusal::new(Code::InvalidInput, message).field("claim_token"))
     }
 

@@ -86,7 +86,7 @@ impl Deadline {
         let message = format!("timeout_ms must be at most {longest}, but is {asked}");
         let refusal = Refusal::new(Code::InvalidInput, message).field("timeout_ms");
         Err(refusal.hint(
-            "wait several times, each time from the cursor of the last answer: no event is missed",
+            "for a longer wait, call again with the cursor of the last answer: no event is missed",
         ))
     }
 

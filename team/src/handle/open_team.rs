@@ -502,7 +502,7 @@ fn not_in_time(team: &Team, holder: &str) -> Failure {
 /// Returns the failure of a team after a sync failed in this process. Only a new process can find out the state of the disk.
 fn may_not_write(options: &RootOptions, team: &str, why: &str) -> Failure {
     let message = format!(
-        "this process no longer writes to team {team}: a sync failed, so the disk may lack events: {why}"
+        "this process no longer writes to team {team}, because a sync failed and the disk may lack events: {why}"
     );
     let mut refusal = Refusal::new(Code::SyncFailed, message);
     refusal.hint.clone_from(&options.restart);

@@ -71,7 +71,7 @@ impl Team {
         let team = self.name();
         let message = match (point, reader.upto(Point::Seq(1))?) {
             (_, None) => {
-                format!("{field} cannot be a point of an empty log: team {team} has no events")
+                format!("{field} cannot be used: team {team} has no events yet")
             }
             (Point::Seq(seq), _) => {
                 let last = reader.head().last_seq;

@@ -252,7 +252,7 @@ impl Root {
             (true, _) => "there is no team yet".to_owned(),
             (false, true) => {
                 let teams = teams.join(", ");
-                format!("all teams are closed; name one of them to read it: {teams}")
+                format!("all teams are closed. To read a closed team, name it: {teams}")
             }
             (false, false) => {
                 let open: Vec<&str> = open.into_iter().map(String::as_str).collect();
@@ -397,7 +397,8 @@ impl Root {
             None => Ok(false),
             Some(stat) if stat.is_dir => Ok(true),
             Some(_) => {
-                let message = "the data root has no directory of teams: teams is a file";
+                let message =
+                    "the data root cannot be used: teams is a file instead of a directory";
                 let refusal = Refusal::new(Code::InvalidInput, message);
                 Err(refusal.field("data_root").into())
             }
@@ -428,7 +429,7 @@ pub(crate) fn unsafe_file_system(why: &str) -> Refusal {
         Code::UnsafeFileSystem,
         format!("the data root is not safe for a log: {why}"),
     )
-    .hint("a durable log needs local locks and syncs; --allow-network-fs overrides")
+    .hint("keep the data root on a local file system; to use this one all the same, pass --allow-network-fs")
 }
 
 pub(crate) fn team_exists(team: &str) -> Refusal {

@@ -399,7 +399,7 @@ pub(crate) fn open(live: &Live) -> Result<()> {
     };
     let message = format!("the team was closed at {at}");
     let refusal = Refusal::new(Code::TeamClosed, message).field("team");
-    let hint = "its events can still be read";
+    let hint = "the events of a closed team can still be read";
     Err(refusal.hint(hint).into())
 }
 

@@ -137,7 +137,7 @@ fn check_journal(team: &Team, asked: Option<&JournalIdentity>) -> Result<()> {
         return Ok(());
     };
     let has = there.map_or("no journal".to_owned(), |there| format!("journal {there}"));
-    let message = format!("the team has {has}, not journal {asked}");
+    let message = format!("the team exists already with {has}, so it cannot get journal {asked}");
     Err(Refusal::new(Code::TeamExists, message)
         .field("journal")
         .into())

@@ -82,7 +82,7 @@ fn joined(mut team: Team, identity: &Identity, joined: bool) -> Result<JoinAnswe
     if own.log != identity.log || own.journal != identity.journal {
         let (own, log) = (&own.log, &identity.log);
         let message =
-            format!("another log has this team's name on this host: {own} instead of {log}");
+            format!("this host already has another team of this name: its log is {own}, not {log}");
         return Err(Refusal::new(Code::TeamExists, message).field("team").into());
     }
     let last_seq = team.catch_up()?;

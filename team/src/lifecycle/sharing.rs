@@ -31,7 +31,7 @@ impl Root {
     /// `invalid_input` for a root in memory; I/O, for example for a file of another user.
     pub fn share(&self, gid: u32) -> Result<()> {
         let Some(files) = self.files() else {
-            let message = "only a data root in a directory can be shared";
+            let message = "a data root in memory cannot be shared with a group";
             return Err(Refusal::new(Code::InvalidInput, message).into());
         };
         self.make_teams()?;

@@ -143,7 +143,9 @@ fn check_kind(kind: &str) -> Result<(), Refusal> {
         let refusal = Refusal::new(Code::ReservedKind, message).field("kind");
         let refusal = refusal.detail("kind", kind);
         let Some(command) = reserved.command else {
-            return Err(refusal.hint("no command records it; it is reserved for later versions"));
+            return Err(refusal.hint(
+                "no command records events of this kind: it is reserved for later versions",
+            ));
         };
         let refusal = refusal.hint(format!("events of this kind are recorded by: {command}"));
         return Err(refusal.detail("command", command));

@@ -421,10 +421,10 @@ fn so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
 fn cut_short(failure: Failure, from: u64, answer: &BatchAnswer) -> Failure {
     let hint = match failure.engine() {
         Some(engine::Error::Locked { .. } | engine::Error::LockLost { written: false, .. }) => {
-            format!("append the lines from line {from} on; the lines before are recorded")
+            format!("the lines before line {from} are recorded: append the rest, from line {from}")
         }
         Some(engine::Error::LockLost { written: true, .. }) => format!(
-            "the lines before line {from} are recorded; check whether that line is, then append the rest"
+            "the lines before line {from} are recorded: check whether line {from} is recorded too, then append the rest"
         ),
         _ => return failure,
     };

@@ -243,5 +243,5 @@ pub fn ahead(field: &str, seq: u64, head: u64) -> Refusal {
         .field(field)
         .detail(field, seq)
         .detail("last_seq", head)
-        .hint("an older state of the log may have been put back; start again from 0")
+        .hint("the log may have been restored from an older state: read it again from 0")
 }

@@ -58,7 +58,7 @@ impl<R: BufRead> Lines<R> {
                 bytes.pop();
             } else if bytes.len() > LINE_BYTES_MAX {
                 self.skip_rest()?;
-                let refusal = self.refusal(Code::TooLarge, "must have at most 4 MiB");
+                let refusal = self.refusal(Code::TooLarge, "the line must have at most 4 MiB");
                 return Err(refusal.into());
             }
             if bytes.iter().all(u8::is_ascii_whitespace) {
@@ -68,7 +68,7 @@ impl<R: BufRead> Lines<R> {
                 bytes.drain(..BYTE_ORDER_MARK.len());
             }
             let text = String::from_utf8(bytes)
-                .map_err(|_| self.refusal(Code::InvalidInput, "must be UTF-8"))?;
+                .map_err(|_| self.refusal(Code::InvalidInput, "the line must be UTF-8"))?;
             let number = self.number;
             return Ok(Some(Line {
                 number,
@@ -95,8 +95,8 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    fn refusal(&self, code: Code, rule: &str) -> Refusal {
-        Refusal::new(code, format!("the line {rule}")).detail("line", self.number)
+    fn refusal(&self, code: Code, message: &str) -> Refusal {
+        Refusal::new(code, message).detail("line", self.number)
     }
 }
 

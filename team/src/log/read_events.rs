@@ -177,7 +177,7 @@ impl Team {
     /// Returns the team events after a cursor. Returns none if the cursor names no event.
     pub fn read_events(&mut self, read: &ReadEvents) -> Result<ReadEventsAnswer> {
         if let (Some(_), Some(_)) = (read.last, read.limit) {
-            let message = "last cannot be combined with limit: last counts from the end, limit from the cursor";
+            let message = "give either last or limit: last counts from the end of the log, limit from the cursor";
             let refusal = Refusal::new(Code::InvalidInput, message);
             return Err(refusal.field("last").into());
         }

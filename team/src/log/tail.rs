@@ -90,7 +90,7 @@ fn check_endless(filter: &Replay) -> Result<()> {
         ("reverse", filter.reverse),
     ] {
         if set {
-            let message = format!("{field} cannot be used to follow a log, which has no end");
+            let message = format!("{field} cannot be used when following a log");
             let refusal = Refusal::new(Code::InvalidInput, message);
             return Err(refusal.field(field).into());
         }

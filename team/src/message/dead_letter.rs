@@ -182,21 +182,14 @@ impl Command for DeadLetterRequeue {
         let delivery = live.delivery(&letter.message_id)?;
         let state = delivery.as_ref().map(|found| found.state);
         let open = state == Some(State::Open);
+        let id = &letter.message_id;
         if message.acked.is_some() {
-            return Err(closed(
-                Code::AlreadyAcked,
-                &letter,
-                "is already acknowledged, so it cannot be requeued",
-            )
-            .into());
+            let why = format!("message {id} cannot be requeued: its recipient has acknowledged it");
+            return Err(closed(Code::AlreadyAcked, &letter, why).into());
         }
         if open {
-            return Err(closed(
-                Code::DeliveryOpen,
-                &letter,
-                "still waits for its ack, so it cannot be requeued",
-            )
-            .into());
+            let why = format!("message {id} cannot be requeued: it still waits for its ack");
+            return Err(closed(Code::DeliveryOpen, &letter, why).into());
         }
         let before = delivery.filter(|found| found.required != 0);
         let policy = match before {
@@ -265,8 +258,7 @@ fn not_found(field: &str, asked: &str) -> Refusal {
     Refusal::new(Code::DeadLetterNotFound, message).field(field)
 }
 
-fn closed(code: Code, letter: &DeadLetter, how: &str) -> Refusal {
-    let message = format!("message {} {how}", letter.message_id);
+fn closed(code: Code, letter: &DeadLetter, message: String) -> Refusal {
     Refusal::new(code, message)
         .field("message_id")
         .detail("message_id", letter.message_id.clone())

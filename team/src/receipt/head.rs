@@ -43,10 +43,10 @@ impl Team {
     /// Like [`Team::head`], but refuses to sign, because only the command line has keys.
     pub fn read_head(&mut self, asked: ReadHead) -> Result<HeadAnswer> {
         if asked.sign == Some(true) {
-            let message = "cannot sign: there is no key here";
+            let message = "cannot sign: the daemon and MCP have no keys";
             return Err(Refusal::new(Code::InvalidInput, message)
                 .field("sign")
-                .hint("sign it on the command line, which has the key")
+                .hint("sign the receipt with the command line, which can read your key file")
                 .into());
         }
         self.head()

@@ -121,8 +121,7 @@ fn check_ready(live: &Live, decision: &TaskDecision) -> Result<()> {
     let unmet = live.unmet_deps(&decision.task.deps)?;
     let (lost, unknown) = (unmet.failed, unmet.unknown);
     let (id, names) = (&decision.task.task_id, open.join(", "));
-    let message =
-        format!("the dependencies of task {id} must be completed, but these are not: {names}");
+    let message = format!("task {id} waits for tasks that are not completed: {names}");
     let refusal = decision.refusal(Code::BlockedDependency, message);
     let mut refusal = refusal.detail("dependencies", open);
     if !lost.is_empty() {
@@ -150,7 +149,10 @@ fn check_free(decision: &TaskDecision, worker: &str) -> Result<(), Refusal> {
         );
         let refusal = decision.refusal(Code::ClaimConflict, message);
         let refusal = refusal.detail("yours", true);
-        return Err(refusal.hint("pass that epoch to renew, complete, fail or release the task"));
+        return Err(refusal.hint(format!(
+            "pass epoch {} to renew, complete, fail or release the task",
+            task.governed.epoch
+        )));
     }
     if task.status == Status::InProgress {
         let claim = task.claim();

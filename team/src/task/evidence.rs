@@ -24,7 +24,7 @@ pub(crate) fn check(task: &Task, result: Option<&str>) -> Result<(), Refusal> {
         false => "",
     };
     let message = format!(
-        "result must hold a line `Subagent spawn evidence: …`{skip}, since task {} demands delegation",
+        "result must contain a line `Subagent spawn evidence: …`{skip}, because task {} demands delegation",
         task.task_id
     );
     Err(Refusal::new(Code::MissingEvidence, message).field("result"))

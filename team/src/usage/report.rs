@@ -294,7 +294,7 @@ impl SetBudget {
             return Err(Refusal::invalid("soft_limit_tokens", soft, &rule));
         }
         if self.hard_limit && max.is_none() && self.per_agent_tokens.is_none() {
-            let message = "hard_limit needs a limit: set max_tokens or per_agent_tokens too";
+            let message = "hard_limit requires a limit: also set max_tokens or per_agent_tokens";
             return Err(Refusal::new(Code::InvalidInput, message).field("hard_limit"));
         }
         Ok(Budget {

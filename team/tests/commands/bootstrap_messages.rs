@@ -176,7 +176,7 @@ fn an_event_may_carry_the_signal_that_stands_for_it() {
         explained(&mut boot, "MAPPING_RESULT_ROUND1", slip),
         Code::InvalidInput,
     );
-    shows!(refusal.message => has "the nearest is domain");
+    shows!(refusal.message => has "did you mean domain?");
     // A file of the project is outside the contract's directories.
     let mut elsewhere = whole;
     elsewhere["domain_file_path"] = "src/a.md".into();

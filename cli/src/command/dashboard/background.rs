@@ -50,7 +50,11 @@ pub fn daemon(root: &Path) -> Result<(Running, Option<PathBuf>), CommandError> {
             let message = "the daemon did not start";
             return Err(
                 CommandError::new(Exit::Unavailable, "daemon_not_running", message).or_hint(
-                    format!("its output is in {}:\n{}", path.display(), told(&path)),
+                    format!(
+                        "the daemon's output is in {}:\n{}",
+                        path.display(),
+                        told(&path)
+                    ),
                 ),
             );
         }

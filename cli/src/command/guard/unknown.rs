@@ -46,7 +46,7 @@ pub(super) fn decide(
             let error = super::denied(&format!("blocked: {message}"));
             Err(match hint {
                 Some(hint) => error.or_hint(hint),
-                None if is_own(writes) => error.or_hint("ask a person to run it"),
+                None if is_own(writes) => error.or_hint("ask a person to run this command"),
                 None => error,
             })
         }

@@ -66,7 +66,7 @@ impl DeepCheck {
     pub fn fault(&self) -> Option<CommandError> {
         if let Some(first) = self.damaged.first().filter(|_| self.repaired == 0) {
             let message = format!(
-                "{} groups of {} differ in the journal; the first one has events {} to {}: {}",
+                "{} groups of team {} are changed in the journal; the first one has events {} to {}: {}",
                 self.damaged.len(),
                 self.team,
                 first.first_seq,

@@ -53,7 +53,7 @@ impl Ended {
             return stopping(context, &team, self.scope);
         }
         let (Some(team), Some(mode)) = (self.team, self.mode) else {
-            let message = "mode must be given, or --input".to_owned();
+            let message = "TEAM and MODE are required, or --input".to_owned();
             return Err(CommandError::invalid("mode", message));
         };
         let asked = ModeOutcome {

@@ -102,7 +102,7 @@ fn the_advice_fits_what_makes_a_command_repeatable() {
         "the same --message-id:",
     );
     let (look, look_key, look_id) = (
-        "check whether it was recorded before you repeat it\nteamlog replay demo",
+        "before you repeat the command, check whether it was recorded\nteamlog replay demo",
         "next time pass a key:",
         "next time pass --message-id:",
     );
