@@ -397,7 +397,7 @@ fn name_of(value: &[Token]) -> String {
     noun.unwrap_or("value").to_owned()
 }
 
-/// The words of `Code` and `JournalFault` by variant, and the predicates of the faults by variant and `_text`.
+/// Returns the words of `Code` and `JournalFault` by variant, and the predicates of the faults by variant and `_text`.
 fn codes(sources: &[(String, Vec<Token>)]) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for (path, tokens) in sources {
