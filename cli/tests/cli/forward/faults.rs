@@ -103,8 +103,8 @@ fn the_advice_fits_what_makes_a_command_repeatable() {
     );
     let (look, look_key, look_id) = (
         "before you repeat the command, check whether it was recorded\nteamlog replay demo",
-        "next time pass a key:",
-        "next time pass --message-id:",
+        "Next time pass a key:",
+        "Next time pass --message-id:",
     );
     for (line, advice) in [
         ("append demo --kind done --key k", key),
