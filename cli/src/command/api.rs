@@ -29,7 +29,7 @@ pub use help::{Listing, Schemas};
         teamlog api --list|--help",
     long_about = "Carry out an operation of the team API\n\nWith --json the answer is one line on standard output, \
         {schema_version, timestamp, command, ok, operation, data | error}, and exit 0 or 1. The input is a JSON object, \
-        by default {}; an operation's fields are told by --help and, as JSON Schema, by --schema.",
+        by default {}; --help describes an operation's fields, --schema prints them as JSON Schema.",
     after_help = help::behind()
 )]
 pub struct Args {

@@ -15,8 +15,7 @@ use teamlog_team::log::append_batch::{AppendBatch, Groups};
 #[command(
     long_about = "Record facts of your own kinds; they are ordered, traced and indexed, and change no state\n\nA batch is JSON \
         lines {kind, actor?, trace_id?, task_id?, agent?, message_id?, thread_id?, session_id?, key?, cause?, \
-        payload?}, read in bounded memory and appended in atomic groups. A fact with a key, also the key \
-        of a line, is recorded once; other content with a known key is refused."
+        payload?}, read in bounded memory and appended in atomic groups. A fact with a key (--key, or the key of a line) is recorded once; other content under a known key is refused."
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["kind", "batch"]))]
 #[command(after_help = "\

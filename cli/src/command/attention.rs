@@ -11,7 +11,7 @@ subcommands! {
                 context.own_commands(std::slice::from_mut(&mut item.command));
             }
         })
-        .details("Tasks that can never become ready, failed tasks, tasks reported blocked, messages that did not change their task, \
+        .details("The list has tasks that can never become ready, failed tasks, tasks reported blocked, messages that did not change their task, \
             unanswered questions, unknown dependencies and owners, work of stopped agents, exhausted budgets, dead letters, bootstrap \
             runs that broke their contract, expired leases, overdue acks, refused writes, and tasks without reports.")
         .examples("\

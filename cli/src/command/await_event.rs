@@ -8,9 +8,7 @@ use teamlog_team::names;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Wait for the next event of a team that wakes agents\n\nSuch events are a finished task, a changed state of \
-        a worker, a message, a nudge, and failures. Exit code 0 also after the timeout and without such a team: `status` tells \
-        them apart. --after with the cursor of the previous answer misses nothing in between.",
+    long_about = "Wait for the next event of a team that wakes agents\n\nSuch events are a finished task, a changed state of a worker, a message, a nudge, and failures. The exit code is 0 also after the timeout and for an unknown team; the field `status` says which case it is. With --after and the cursor of the previous answer, no event is missed.",
     after_help = "\
 Examples:
   teamlog await demo --timeout-ms 100

@@ -8,8 +8,7 @@ use std::ffi::OsString;
 #[command(
     override_usage = "teamlog backup [OPTIONS] <TEAM> <DIR>\n       teamlog backup [OPTIONS] --all <DIR>",
     long_about = "Back up a team, or all of them, into a directory outside the data root\n\nDIR/TEAM/ then holds the log \
-        up to this moment; writers go on meanwhile. A second run copies what is new. Stopped at any moment, the backup \
-        before is there. `verify TEAM --backup DIR` checks it, `restore DIR TEAM` brings it back.",
+        up to this moment; writers continue meanwhile. A second run copies new data only. If a run is interrupted, the previous backup stays. `verify TEAM --backup DIR` checks a backup, `restore DIR TEAM` restores the team.",
     after_help = "\
 Examples:
   teamlog backup demo ../backups

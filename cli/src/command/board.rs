@@ -7,7 +7,7 @@ use teamlog_team::Team;
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Watch a team in the terminal\n\nFour panels: who does what, the tasks by status, what needs \
-        attention, and new events. They follow the log and take no lock. Press ? for all keys, q to quit. Without a \
+        attention, and new events. The panels follow the log and take no lock. Press ? for all keys, q to quit. Without a \
         terminal, or with --once, it prints one frame; COLUMNS and LINES set its size.",
     after_help = "\
 Examples:

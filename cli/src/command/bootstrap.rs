@@ -17,7 +17,7 @@ subcommands! {
   teamlog bootstrap start demo --run nightly --json");
     RECORD = own(
         recorded::<BootstrapRecorded>("record"),
-        "Report an event of a run; a violation of the contract is recorded too, and the run falls back",
+        "Report an event of a run; a violation of the contract is recorded too, and returns the run to an earlier state",
         Record::run,
     );
     LIST = operation::<BootstrapList>("list", bootstrap::listed)
@@ -38,7 +38,7 @@ subcommands! {
   teamlog bootstrap evidence demo
   teamlog bootstrap evidence demo --run 1 --json");
     EXPLAIN = operation::<BootstrapExplain>("explain", bootstrap::explained)
-        .about("Say what a report would cause, and record nothing")
+        .about("Show the effect of a report, and record nothing")
         .with(|explain, data: Data, context| {
             explain.data = data.read(context)?;
             Ok(())

@@ -7,8 +7,7 @@ use teamlog_team::engine::Format;
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Store a team's log in the other format, in place\n\nEvery event keeps its seq, id, time and group. The \
-        original stays in archive/LOG_ID/ of the team's directory, a log by itself; it may be removed once you no \
-        longer need it. Stopped at any moment, the old log or the new one is there, whole: type the same again.",
+        original stays in archive/LOG_ID/ of the team's directory, as a log of its own; remove it when you no longer need it. If the command is interrupted, either the old log or the new log is complete: repeat the command.",
     after_help = "\
 Examples:
   teamlog convert demo --to binary

@@ -16,9 +16,7 @@ use teamlog_team::names;
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Open the teams' page in a browser\n\nIf no daemon runs for the data root, this starts one, which \
-        outlives the command and logs to teamd/serve.log in the data root. The page logs in with a code that can be \
-        used once, within two minutes. Its session ends after twelve hours, with the daemon, or after `token \
-        rotate`. It can only read unless --act is given. Without a display, or with --print, the address is \
+        outlives the command and logs to teamd/serve.log in the data root. The page logs in with a code that can be used once, within two minutes. The session of the page ends after twelve hours, with the daemon, or after `token rotate`. Without --act the page can only read. Without a display, or with --print, the address is \
         printed.",
     after_help = "\
 Examples:

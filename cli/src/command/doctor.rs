@@ -13,12 +13,12 @@ use teamlog_team::handle::staging::CleanAnswer;
 subcommands! {
     CHECK = own(
         answer::<DoctorAnswer>("check"),
-        "Check log, state, index, views and environment; each problem with the command that mends it. Changes nothing",
+        "Check log, state, index, views and environment; show each problem with the command that repairs it. Changes nothing",
         Check::run,
     );
     REPAIR = own(
         changed::<RepairAnswer>("repair"),
-        "Cut a log after an event, the way back from damage; what goes is kept in the team's archive. Or accept a rollback",
+        "Cut a log after an event, to remove damage (the removed part is kept in the team's archive), or accept a rollback",
         Repair::run,
     );
     CLEAN = own(

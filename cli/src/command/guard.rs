@@ -30,8 +30,7 @@ const NAMED_MAX: usize = 5;
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    long_about = "Decide if a coding agent may carry out a tool call, given as JSON on standard input\n\nExit code 0 \
-        if it may; 2, with the reason on standard error, if not or after any failure. If the guard cannot tell which \
+    long_about = "Decide if a coding agent may carry out a tool call, given as JSON on standard input\n\nExit code 0 allows the call; exit code 2 denies it, with the reason on standard error. Any failure is 2, too. If the guard cannot tell which \
         files a call writes, the team's setting guard.unknown decides; for `ask` the exit code is 0, with JSON on \
         standard output. The guard prevents mistakes. It is no sandbox: a program that may run can write any file.",
     after_help = "\

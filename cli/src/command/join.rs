@@ -9,8 +9,7 @@ use teamlog_team::lifecycle::join::Join;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Take a team in that another host began on a journal\n\nAll of its events come here, and from now on it is \
-        written from here too. Repeating it brings the events that are new.",
+    long_about = "Join a team that another host put on a journal\n\nThis host gets all events of the team, and can record in the team from now on. Repeating the command fetches new events.",
     after_help = "\
 Examples:
   teamlog init demo --members lead,dev --journal main      on the first host

@@ -46,7 +46,7 @@ subcommands! {
     );
     HEAL = own(
         changed::<Moved>("heal"),
-        "Give a team's journal the events that it lost and this host has, after a restore of an older state or the promotion of a standby that lagged",
+        "Restore events that a team's journal lost from this host, after a restore of an older state or the promotion of a lagging standby",
         Heal::run,
     );
     ACCEPT_SYSTEM = own(
@@ -153,9 +153,7 @@ struct Leave {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Give a team's journal the events that it lost and this host has, after a restore of an older state \
-        or the promotion of a standby that lagged\n\nRun it first on the host that has most of the team, because \
-        events recorded by another host can take the place of lost ones. If the histories of the journal and this \
+    long_about = "Restore events that a team's journal lost from this host, after a restore of an older state or the promotion of a lagging standby\n\nRun the command first on the host with the most events of the team, because events that another host records can replace lost events. If the histories of the journal and this \
         host differ, nothing is changed.",
     after_help = "\
 Examples:

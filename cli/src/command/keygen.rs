@@ -18,8 +18,7 @@ use teamlog_team::{PublicKey, SecretKey};
 Examples:
   teamlog keygen --out auditor")]
 #[command(
-    long_about = "Generate a key pair for signed receipts\n\nThe secret key goes to FILE, which only you can read; \
-        the public key, for whoever checks your receipts, to FILE.pub. Existing files are not overwritten."
+    long_about = "Generate a key pair for signed receipts\n\nThe secret key is written to FILE, which only you can read, and the public key to FILE.pub, for people who check your receipts. Existing files are not overwritten."
 )]
 pub struct Args {
     /// File for the secret key; the public key is written to the same path with .pub appended

@@ -33,8 +33,7 @@ subcommands! {
             Ok(())
         })
         .about("Start a mode, unless an active mode excludes it")
-        .details("Starting a mode completes the mode that hands over to it, in the same step. A refusal names the modes in the way and \
-            the commands that clear them; `mode explain` gives the same answer without starting the mode.")
+        .details("Starting a mode completes the mode that hands over to it, in the same step. A refusal names the conflicting modes and the commands that clear them; `mode explain` gives the same answer without starting the mode.")
         .examples("\
   teamlog mode start demo ultrawork --task 'fix every warning'
   teamlog mode start demo forge --session s-1 --max-iterations 5 --set owner=dev --json");
@@ -84,7 +83,7 @@ subcommands! {
   teamlog mode clear demo ultrawork --all-sessions --json");
     WRITE = own(
         of::<ModeWrite>("write"),
-        "Write fields of the state of a mode, which may start, hand over or end the mode",
+        "Write fields of the state of a mode, which may start or end modes",
         Write::run,
     );
     LIST = operation::<ModeList>("list", mode::all)
@@ -112,7 +111,7 @@ subcommands! {
   teamlog mode show demo ultrawork --session s-1 --json");
     EXPLAIN = own(
         of::<ModeExplain>("explain"),
-        "Say if a mode could start, without starting it",
+        "Show if a mode could start, without starting it",
         Explain::run,
     );
     PROMPT = own(
@@ -138,7 +137,7 @@ subcommands! {
             })?;
             Ok(())
         })
-        .about("End a session: its active modes are canceled, and it blocks nobody any more")
+        .about("End a session and cancel its active modes")
         .details("Meant for the hook that an agent runs when its session ends. A session that is unknown, or has already ended, stays \
             unchanged.")
         .examples("\
@@ -172,9 +171,8 @@ impl State {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Write fields of the state of a mode, which may start, hand over or end the mode\n\nThe input is a JSON \
-        object {mode, session_id?, state{}?, …}; its other fields are fields of the state, and the fields in `state` \
-        count before them. The rules of `mode start` apply to a state that becomes active; a final phase or outcome ends \
+    long_about = "Write fields of the state of a mode, which may start or end modes\n\nThe input is a JSON \
+        object {mode, session_id?, state{}?, …}; its other fields are fields of the state too. If a field is given twice, the one in `state` counts. The rules of `mode start` apply to a state that becomes active; a final phase or outcome ends \
         the mode.",
     after_help = "\
 Examples:
@@ -209,8 +207,7 @@ impl Write {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Say if a mode could start, without starting it\n\nWith --active the answer is \
-        for these modes, in the order of their start, without a team. A denial is an answer too: exit code 0.",
+    long_about = "Show if a mode could start, without starting it\n\n--active lists modes in the order of their start; the answer is then for these modes, without a team. The exit code is 0, also for a denial.",
     after_help = "\
 Examples:
   teamlog mode explain demo blueprint

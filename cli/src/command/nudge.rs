@@ -15,8 +15,7 @@ use teamlog_team::message::nudge::{ExecStatus, Executed, Nudge, NudgeAnswer, Nud
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Notify idle agents about unread mail, posts or news of their tasks, once per cooldown\n\nAn agent is idle if its last event is \
-        old enough, or if its last message was an idle_notification. It gets one agent_wakeup_required message, and no \
-        second one while the first is unread; with --exec a program runs as well. Exit codes: 0 done, 1 a program failed, 2 unknown team or bad setting.",
+        old enough, or if its last message was an idle_notification. An idle agent gets one agent_wakeup_required message, and no second one while the first is unread. With --exec a program runs as well. Exit codes: 0 done, 1 a program failed, 2 unknown team or bad setting.",
     after_help = "\
 Examples:
   teamlog nudge demo --dry-run

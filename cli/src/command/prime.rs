@@ -9,10 +9,7 @@ use teamlog_team::message::prime::{Few, Prime, PrimeAnswer};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Show an agent's briefing, in fewer than 2,000 tokens\n\nIts tasks, what blocks them, tasks that it \
-        can claim, its unread messages and posts, news of its tasks, and the commands that come next. For a leader \
-        also the state of the team: open decisions, blocked tasks and why, holders, and tasks finished since its \
-        last command. A shortened list says how many entries there are.\n\nWith --hook, reads an agent's hook event \
+    long_about = "Show an agent's briefing, in fewer than 2,000 tokens\n\nThe briefing lists the agent's tasks and what blocks them, tasks that it can claim, unread messages and posts, news of its tasks, and the next commands. A leader also gets the state of the team: open decisions, blocked tasks and why, holders, and tasks finished since its last command. A shortened list says how many entries there are.\n\nWith --hook, reads an agent's hook event \
         from standard input and answers in the form of that hook: JSON for SessionStart and SubagentStart (which \
         also registers the subagent); for SubagentStop a reason to continue if the subagent still holds tasks; plain \
         text for other events.",

@@ -6,7 +6,7 @@ use teamlog_team::lifecycle::purge::PurgeAnswer;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Delete a team that was closed, log and all: the one command that destroys events\n\n\
+    long_about = "Delete a closed team and its log; no other command destroys events\n\n\
         A team is closed by `api cleanup`, which keeps its log.",
     after_help = "\
 Examples:

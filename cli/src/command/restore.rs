@@ -7,9 +7,7 @@ use teamlog_team::engine::Format;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Restore a team from its backup: whole, or not at all\n\nThe team must not exist. Under its own name it \
-        keeps the log's id and bytes, and receipts hold for what the backup had; under another name (--from), or in \
-        another format, it is a new log with the same events and groups.",
+    long_about = "Restore a team from its backup: whole, or not at all\n\nThe team must not exist. Restored under its own name, it keeps the log's id and bytes, and receipts up to the backup stay valid. Under another name (--from), or in another format, it is a new log with the same events and groups.",
     after_help = "\
 Examples:
   teamlog restore ../backups old

@@ -22,7 +22,7 @@ use teamlog_team::RootOptions;
         Its first line says that it is ready. SIGTERM or --stop ends it after running requests have \
         finished.\n\nWith a certificate it also serves agents on other machines at the address of --listen: over \
         TLS, each with a token of its own (teamlog token add). It reloads a renewed certificate on SIGHUP and within \
-        a minute. Without a certificate, SIGHUP stops it.",
+        a minute. Without a certificate, SIGHUP stops the daemon.",
     after_help = "\
 Examples:
   teamlog serve

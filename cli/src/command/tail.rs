@@ -7,8 +7,7 @@ use teamlog_team::log::tail::{LAST, Tail};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Print the newest events\n\nWith -f it goes on with those to come, from whichever process, until \
-        interrupted. It takes no lock, and sleeps between.",
+    long_about = "Print the newest events\n\nWith -f it also prints new events, of any process, until interrupted. It takes no lock and sleeps between events.",
     after_help = "\
 Examples:
   teamlog tail demo

@@ -98,7 +98,7 @@ subcommands! {
     CANCEL = operation::<TaskCancel>("cancel", claim::changed)
         .agent_if_known("worker", |cancel| &mut cancel.worker)
         .about("Cancel a task")
-        .details("Only its holder, who presents the claim, or the leader with --force can cancel a claimed task.")
+        .details("A claimed task can be canceled only by its holder, who presents the claim, or by the leader with --force.")
         .examples("\
   teamlog task cancel demo T-5 --reason 'no longer wanted'
   teamlog task cancel demo T-6 --epoch 1

@@ -7,8 +7,7 @@ use crate::render::teams;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "List the teams of the data root\n\nFor each whether it is open, how many events its log holds, and \
-        what the last one was. A team that cannot be opened does not hide the others (exit code 1).",
+    long_about = "List the teams of the data root\n\nThe list says for each team if it is open, how many events its log holds, and what the last event was. If a team cannot be opened, the others are listed and the exit code is 1.",
     after_help = "\
 Examples:
   teamlog teams

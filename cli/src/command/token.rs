@@ -25,7 +25,7 @@ subcommands! {
     REVOKE = operation::<TokenRevoke>("revoke", |answer, view| {
         token::rows(std::slice::from_ref(&answer.token), view)
     })
-    .about("Revoke a token: it lets nobody in any more")
+    .about("Revoke a token: it is refused from now on")
     .examples("\
   teamlog token revoke demo 5f0c2b7a91d3e846");
     ACCEPT = own(
@@ -43,7 +43,7 @@ subcommands! {
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Give an agent access from other machines: create a token in a new file that only you may read\n\nThe log \
-        and the daemon keep only the digest: a lost file needs a new token. With TEAMLOG_REMOTE and \
+        and the daemon keep only the digest: if the file is lost, create a new token. With TEAMLOG_REMOTE and \
         TEAMLOG_TOKEN_FILE the agent uses the team from another machine; its events are recorded under its name.",
     after_help = "\
 Examples:

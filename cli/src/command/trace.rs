@@ -9,8 +9,7 @@ use teamlog_team::story::trace::Trace;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Show a trace as a timeline, from the log itself\n\nIndented by cause, with offsets, gaps, and the \
-        durations of tasks and messages; events without effect are marked. Other formats feed trace viewers and \
+    long_about = "Show a trace as a timeline, from the log itself\n\nThe timeline is indented by cause, and shows offsets, gaps, and the durations of tasks and messages. Events without effect are marked. Other formats feed trace viewers and \
         collectors."
 )]
 #[command(after_help = "\

@@ -11,9 +11,7 @@ use teamlog_team::log::verify::VerifyAnswer;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Check every byte of the log, and that it still holds what a receipt says\n\nA signature that the \
-        receipt has is always checked. With --key the receipt must be signed by that key's owner; without it the key \
-        that the receipt names itself is used, which anyone can make."
+    long_about = "Check every byte of the log, and that it still holds what a receipt says\n\nThe signature of a signed receipt is always checked. With --key the receipt must be signed with that key. Without --key the key in the receipt itself is used, which anyone can make."
 )]
 #[command(after_help = "\
 Examples:

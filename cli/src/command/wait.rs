@@ -13,7 +13,7 @@ subcommands! {
         })
         .exit(|answer| Exit::Refused.unless(answer.status == WaitStatus::Arrived))
         .details("Mail, a post, a repeated delivery, and changes of the agent's tasks by others end the wait. Exit code 0 if something \
-            arrived, 1 after the timeout. --since with the last_seq of the previous answer misses nothing in between.")
+            arrived, 1 after the timeout. With --since and the last_seq of the previous answer, no event is missed.")
         .examples("\
   teamlog wait demo --agent dev --since 1 --timeout 60")
 }

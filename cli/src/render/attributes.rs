@@ -6,10 +6,10 @@ use teamlog_team::projections::task::Attributes;
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct AttributeArgs {
-    /// If it cannot be done without changing code
+    /// Note that the task requires a change of code
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     requires_code_change: Option<bool>,
-    /// If it is completed only after a reviewer approved it
+    /// Require an approval by a reviewer before the task can be completed
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     requires_approval: Option<bool>,
 }

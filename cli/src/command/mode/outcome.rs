@@ -15,8 +15,7 @@ use teamlog_team::projections::mode::Mode;
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Read the outcome of a mode: finished, blocked, failed, userinterlude or askuserQuestion\n\nWith --hook, the JSON of an agent's stop hook is read from standard input. If a mode of \
-        the session has not ended, the answer keeps the agent running, once, and tells it how to record the end; else there \
-        is no answer.",
+        the session has not ended, the answer keeps the agent running once, and tells it how to record the end. Otherwise the command prints nothing.",
     after_help = "\
 Examples:
   teamlog mode outcome demo ultrawork

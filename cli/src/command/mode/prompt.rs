@@ -15,10 +15,8 @@ use teamlog_team::mode::show::ModeList;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Carry out all skills that a prompt names, or none\n\nA prompt starts the modes whose `$name` tokens \
-        stand at its head. The setting modes.trigger is `tokens` (the default), `phrases` (a verb and a name at the head count \
-        too) or `off` (prompts start nothing). Planning comes before execution, which is put off; a vague request to execute \
-        gets a plan first. A prompt that is denied changes nothing and ends with 1.\n\nWith --hook the \
+    long_about = "Carry out all skills that a prompt names, or none\n\nA prompt starts the modes whose `$name` tokens are at its head. The setting modes.trigger is `tokens` (the default), `phrases` (a verb and a name at the head count \
+        too) or `off` (prompts start nothing). If a prompt names planning and executing modes, planning starts and execution is deferred. A vague request to execute starts a plan first. A denied prompt changes nothing and exits with 1.\n\nWith --hook the \
         input and the answer have the form of a native prompt hook, JSON or plain text; the exit code is 0 unless \
         the command fails.",
     after_help = "\

@@ -228,11 +228,11 @@ fn a_token_of_one_agent_with_the_name_of_another_is_a_mismatch() {
             );
             // Force is only for the leader, so only the leader gets a hint about it.
             let text = said.json.to_string();
-            assert!(!text.contains("force overrides"), "{text}");
+            assert!(!text.contains("override the claim with force"), "{text}");
         }
         let said = world.post(&target, json!({"epoch": 1, "agentId": "eve"}));
         assert!(
-            said.json.to_string().contains("force overrides"),
+            said.json.to_string().contains("override the claim with force"),
             "{}",
             said.json
         );
