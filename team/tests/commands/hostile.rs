@@ -70,9 +70,17 @@ fn refused(
         Ok(data) => return Some(format!("{} was taken: {data}", shown())),
         Err(fault) => fault,
     };
-    let good = ["invalid_input", "operation_failed", "unsupported_mode"].contains(&&*fault.code)
+    let codes = [
+        "invalid_input",
+        "operation_failed",
+        "setting_unknown",
+        "unsupported_mode",
+    ];
+    // A fault of a message names the place of the field in the message.
+    let named = fault.details["field"].as_str().unwrap_or_default();
+    let good = codes.contains(&&*fault.code)
         && fault.message.contains(said)
-        && fault.details["field"] == field
+        && named.strip_prefix("message.").unwrap_or(named) == field
         && recorded(world) == count;
     (!good).then(|| format!("{}: {fault:?}", shown()))
 }
