@@ -7,9 +7,7 @@ use crate::mode::end::canceled;
 use crate::operation::prelude::*;
 use crate::projections::Fact;
 use crate::projections::mode::event::ModeFact;
-use crate::projections::task::event::{
-    DepsChanged, TaskAct, TaskAssigned, TaskCanceled, TaskFact, TaskUpdated,
-};
+use crate::projections::task::event::{TaskAct, TaskAssigned, TaskCanceled, TaskFact, TaskUpdated};
 use crate::projections::task::{Attributes, PlanChange};
 use crate::projections::team::event::ConfigChanged;
 use crate::projections::team::settings;
