@@ -6,7 +6,7 @@ use crate::claim::holding::{TaskDecision, block};
 use crate::mode::end::canceled;
 use crate::operation::prelude::*;
 use crate::projections::Fact;
-use crate::projections::mode::event::ModeFact;
+use crate::projections::mode::event::{ModeFact, ModeStarted};
 use crate::projections::task::event::{TaskAct, TaskAssigned, TaskCanceled, TaskFact, TaskUpdated};
 use crate::projections::task::{Attributes, PlanChange};
 use crate::projections::team::event::ConfigChanged;
@@ -138,10 +138,12 @@ impl Team {
                 target.later =
                     self.query(|live, reader| later(live, reader, &fact.task_id, seq))?;
             }
-            (Some(Fact::Team(TeamFact::ConfigChanged(changed))), Some(live)) => {
-                for (setting, _) in &changed.changes {
-                    let (value, set) = live.setting(*setting)?;
-                    target.settings.push((*setting, set.then_some(value)));
+            (Some(Fact::Team(fact)), Some(live)) => {
+                if let TeamFact::ConfigChanged(changed) = &**fact {
+                    for (setting, _) in &changed.changes {
+                        let (value, set) = live.setting(*setting)?;
+                        target.settings.push((*setting, set.then_some(value)));
+                    }
                 }
             }
             _ => {}
@@ -247,32 +249,44 @@ impl Target {
 
     /// Returns what reverses the command, in words and as events.
     fn reverse(&self, ctx: &Ctx, live: &Live, actor: &str) -> Reversed {
-        let (seq, kind) = (self.event.seq, &self.event.kind);
+        let seq = self.event.seq;
         let fact = match self.event.foreign {
             true => return Err(self.refused(format!("event {seq} belongs to another tool"))),
             false => Fact::decode(&self.event)?,
         };
         match &fact {
             Fact::Task(fact) => self.reverse_task(fact, ctx, live, actor),
-            Fact::Team(TeamFact::ConfigChanged(changed)) => self.reverse_config(changed, live, actor),
-            Fact::Mode(ModeFact::Started(started)) => {
-                let state = live.mode_state(&started.scope, started.mode)?;
-                if state.is_none_or(|state| state.seq != seq) {
-                    let mode = started.mode;
-                    return Err(self.refused(format!("mode {mode} changed since event {seq}")));
-                }
-                let (mode, session) = (started.mode, started.scope.session());
-                let events = canceled(ctx, live, (mode.name(), session), "undone")?;
-                Ok((format!("mode {mode} is canceled"), events))
-            }
+            Fact::Team(fact) => match &**fact {
+                TeamFact::ConfigChanged(changed) => self.reverse_config(changed, live, actor),
+                _ => Err(self.irreversible()),
+            },
+            Fact::Mode(fact) => match &**fact {
+                ModeFact::Started(started) => self.reverse_start(started, ctx, live),
+                _ => Err(self.irreversible()),
+            },
             fact if fact.sent().is_some() => Err(self.refused(format!(
                 "event {seq} is a message, and its recipient may have read it: send another message that corrects it"
             ))),
-            _ => Err(self.refused(format!(
-                "event {seq} ({kind}) cannot be undone: only a task's creation, edit, assignment or cancellation, a setting, \
-                 and the start of a mode can"
-            ))),
+            _ => Err(self.irreversible()),
         }
+    }
+
+    fn irreversible(&self) -> Failure {
+        let (seq, kind) = (self.event.seq, &self.event.kind);
+        self.refused(format!(
+            "event {seq} ({kind}) cannot be undone: only a task's creation, edit, assignment or cancellation, a setting, \
+             and the start of a mode can"
+        ))
+    }
+
+    fn reverse_start(&self, started: &ModeStarted, ctx: &Ctx, live: &Live) -> Reversed {
+        let (mode, seq) = (started.mode, self.event.seq);
+        let state = live.mode_state(&started.scope, mode)?;
+        if state.is_none_or(|state| state.seq != seq) {
+            return Err(self.refused(format!("mode {mode} changed since event {seq}")));
+        }
+        let events = canceled(ctx, live, (mode.name(), started.scope.session()), "undone")?;
+        Ok((format!("mode {mode} is canceled"), events))
     }
 
     fn reverse_task(&self, fact: &TaskFact, ctx: &Ctx, live: &Live, actor: &str) -> Reversed {
@@ -421,7 +435,7 @@ impl Target {
             )));
         }
         let changes = self.settings.clone();
-        let keys: Vec<&str> = changes.iter().map(|(setting, _)| setting.key()).collect();
+        let keys: Vec<String> = changes.iter().map(|(setting, _)| setting.key()).collect();
         let text = format!("setting {} is as before event {seq}", keys.join(", "));
         let event = TeamFact::ConfigChanged(ConfigChanged { changes }).event(actor);
         Ok((text, vec![event]))
