@@ -174,7 +174,7 @@ fn calls(
             add(
                 "Hints",
                 match (has("command"), has("HelpOf")) {
-                    (true, _) => format!("teamlog {text}"),
+                    (true, _) if !text.contains(": {") => format!("teamlog {text}"),
                     (_, true) => format!("teamlog {text} --help"),
                     _ => text,
                 },

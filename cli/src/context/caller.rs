@@ -108,7 +108,7 @@ impl Context {
     ) -> Result<u64, CommandError> {
         let worker = self.agent("--worker", worker)?;
         let Some(session) = self.origin().claim_session else {
-            let message = "the session is unknown, so the claim is too: pass --epoch N";
+            let message = "the session is unknown: pass the epoch of your claim with --epoch N";
             let error = CommandError::usage(message);
             return Err(error.or_hint("export TEAMLOG_SESSION=NAME before you claim"));
         };
