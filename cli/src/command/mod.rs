@@ -103,7 +103,8 @@ use teamlog_team::usage::report::UsageAnswer;
 use teamlog_team::{Recorded, lifecycle, log as events, message, receipt, story};
 use verify::{VerifiedLog, VerifiedTeam};
 use work::{
-    add, approve, discard, done, edit, fail, list, next, note, reject, release, reopen, show, take,
+    add, approve, assign, discard, done, edit, fail, list, next, note, reject, release, reopen,
+    show, take, undo,
 };
 
 /// Builds everything that depends on the table of subcommands: the clap definition, the effects for the guard, and
@@ -215,7 +216,9 @@ commands! {
     Drop(discard) = "drop", TeamData: "Cancel a task",
     Reopen(reopen) = "reopen", TeamData: "Make a failed task pending again",
     Show(show) = "show", Reads: "Show a task; with --history also its newest events",
-    Edit(edit) = "edit", TeamData: "Change the texts, dependencies or attributes of a task",
+    Edit(edit) = "edit", TeamData: "Change the texts, priority, labels, times or dependencies of a task",
+    Assign(assign) = "assign", TeamData: "Say which agent is to take a task",
+    Undo(undo) = "undo", TeamData: "Reverse your last command, or the command of an event",
     List(list) = "list", Reads: "List tasks: your own, or by status or owner",
     Approve(approve: of::<team_task::approval::WriteApproval>) = "approve", TeamData:
         "Approve a task, which may need it to be completed",

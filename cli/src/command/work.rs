@@ -1,5 +1,5 @@
 //! Everyday commands on tasks: `add`, `next`, `claim`, `note`, `done`, `fail`, `release`, `drop`, `reopen`, `show`, `edit`,
-//! `list`, `approve`, `reject`. Each is a short form of a command of `task` or `tasks`, or of an operation.
+//! `assign`, `undo`, `list`, `approve`, `reject`. Each is a short form of a command of `task` or `tasks`, or of an operation.
 
 use super::task::{complete_create, complete_edit, finish_as};
 use super::words;
@@ -187,14 +187,52 @@ pub mod show {
 
 pub mod edit {
     use super::*;
-    use teamlog_team::task::change::TaskChange;
+    use teamlog_team::task::edit::TaskEdit;
 
     subcommands! {
-        operation::<TaskChange>("edit", claim::changed)
+        operation::<TaskEdit>("edit", claim::changed)
+            .agent_if_known("worker", |edit| &mut edit.worker)
             .with(complete_edit)
+            .details("Only the holder, the leader, or any agent with --force can edit a claimed task.")
             .examples("\
-  teamlog edit T-5 --subject 'Fix the login and the logout'
+  teamlog edit T-5 --priority high --label +ui --due friday
   teamlog edit T-5 --after T-1,T-6")
+    }
+}
+
+pub mod assign {
+    use super::*;
+    use teamlog_team::task::assign::TaskAssignment;
+
+    subcommands! {
+        operation::<TaskAssignment>("assign", claim::assigned)
+            .agent_if_known("worker", |assign| &mut assign.worker)
+            .details("A claimed task is taken from its holder by the leader, or with --force. The holder gets a message.")
+            .examples("\
+  teamlog assign T-5 qa --as lead
+  teamlog assign T-6 qa --force --as lead")
+    }
+}
+
+pub mod undo {
+    use super::*;
+    use teamlog_team::undo::{Undo, UndoAnswer};
+
+    subcommands! {
+        operation::<Undo>("undo", shown)
+            .agent_if_known("worker", |undo| &mut undo.worker)
+            .details("Without EVENT, your last command is reversed. An undo can be undone. Messages and completions cannot.")
+            .examples("\
+  teamlog undo --as lead
+  teamlog undo 12 --as lead")
+    }
+
+    fn shown(answer: &UndoAnswer, _: &View) -> Vec<String> {
+        let (kind, seq) = (&answer.undone, answer.seq);
+        vec![format!(
+            "undid {kind} (event {seq}): {}",
+            visible(&answer.text)
+        )]
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::render::prelude::*;
 use crate::render::{doubts, paths};
 use teamlog_team::projections::Status;
+use teamlog_team::task::assign::AssignmentAnswer;
 use teamlog_team::task::claim::ClaimAnswer;
 use teamlog_team::task::claim_next::ClaimNextAnswer;
 use teamlog_team::task::create::TaskAnswer;
@@ -25,6 +26,25 @@ fn stood(did: &str, answer: &TaskAnswer, view: &View) -> Vec<String> {
     let task = &answer.task;
     let owner = task.owner.as_deref().unwrap_or_default();
     let mut shown = stands(did, task, view);
+    shown.extend(doubts::of_task(&answer.doubts, &task.task_id, owner));
+    shown
+}
+
+/// Renders a task that was assigned, and the agent from which it was taken.
+pub fn assigned(answer: &AssignmentAnswer, view: &View) -> Vec<String> {
+    let task = &answer.task;
+    let owner = task.owner.as_deref().unwrap_or_default();
+    let mut shown = stands("", task, view);
+    shown.push(match owner {
+        "" => "  for any agent".to_owned(),
+        owner => format!("  for {}", visible(owner)),
+    });
+    if let Some(holder) = &answer.taken_from {
+        shown.push(format!(
+            "  taken from {}, who got a message",
+            visible(holder)
+        ));
+    }
     shown.extend(doubts::of_task(&answer.doubts, &task.task_id, owner));
     shown
 }

@@ -232,7 +232,9 @@ fn a_token_of_one_agent_with_the_name_of_another_is_a_mismatch() {
         }
         let said = world.post(&target, json!({"epoch": 1, "agentId": "eve"}));
         assert!(
-            said.json.to_string().contains("override the claim with force"),
+            said.json
+                .to_string()
+                .contains("override the claim with force"),
             "{}",
             said.json
         );
