@@ -21,6 +21,7 @@ pub(crate) fn renew_own(ctx: &Ctx, live: &Live, events: &mut Vec<NewEvent>) -> R
     let filter = TaskFilter {
         owner: Some(agent.to_string()),
         status: Some(Status::InProgress),
+        ..TaskFilter::default()
     };
     let held = live.tasks(&filter, None, CLAIMS_MAX)?.tasks;
     for task in &held {
