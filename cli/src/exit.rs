@@ -77,7 +77,7 @@ pub struct CommandError {
     body: Box<Body>,
 }
 
-/// JSON line of an error: `{error}`.
+/// An error as a line of JSON: `{error}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ErrorLine<'a> {
     /// The error
@@ -101,7 +101,7 @@ struct Body {
     /// Further values, by name
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     details: Map<String, Value>,
-    /// True if standard output failed.
+    /// True if standard output could not be written.
     #[serde(skip)]
     unwritten: bool,
 }

@@ -4,7 +4,7 @@ use clap::Args as _;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Flags that every subcommand takes, before or after its name.
+/// Options that every subcommand accepts, before or after its name.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {

@@ -37,7 +37,7 @@ impl HookEvent {
     }
 }
 
-/// `{hookSpecificOutput}`: additional context for an agent.
+/// Answer that adds context for an agent: `{hookSpecificOutput}`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextAnswer {
@@ -65,7 +65,7 @@ impl ContextAnswer {
     }
 }
 
-/// `{decision, reason}`: the agent has to continue.
+/// Answer that makes the agent continue: `{decision, reason}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StopAnswer {
     /// Always `block`

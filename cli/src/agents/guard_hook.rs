@@ -12,7 +12,7 @@ use teamlog_team::shell;
 /// agents treat every other exit code as permission.
 const ELSE: &str = " || exit 2";
 
-/// The answer if the guard cannot tell which files a call writes.
+/// Answer to a call if the guard cannot tell which files the call writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum OnUnknown {
@@ -54,7 +54,7 @@ pub struct GuardOptions {
     /// A directory that may be written without a lease; may be given several times
     #[arg(long, value_name = "DIR")]
     scratch: Vec<PathBuf>,
-    /// Answer to a call whose written files the guard cannot tell [default: the team's setting `guard.unknown`]
+    /// Answer if the guard cannot tell which files a call writes [default: the team's setting `guard.unknown`]
     #[arg(long, value_enum, value_name = "ANSWER")]
     on_unknown: Option<OnUnknown>,
 }

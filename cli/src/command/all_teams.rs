@@ -13,10 +13,10 @@ pub enum Which {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AllTeams_{A}")]
 pub struct AllAnswer<A> {
-    /// `ok`, or `partial` if some team failed.
+    /// `ok`, or `partial` if a team failed.
     #[schemars(extend("enum" = ["ok", "partial"]))]
     pub status: &'static str,
-    /// Answers by team, sorted by name.
+    /// Answers of the teams that succeeded, sorted by team name.
     pub teams: Vec<A>,
     /// Teams that failed.
     pub failed: Vec<FailedTeam>,
@@ -25,11 +25,11 @@ pub struct AllAnswer<A> {
 /// A team that failed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FailedTeam {
-    /// The team.
+    /// Name of the team.
     pub team: String,
-    /// The code of the error.
+    /// Code of the team's error.
     pub code: String,
-    /// The message of the error.
+    /// Message of the team's error.
     pub message: String,
 }
 

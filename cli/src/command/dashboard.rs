@@ -36,7 +36,7 @@ pub struct Args {
     print: bool,
 }
 
-/// Address of the page, and how it was opened.
+/// URL of the dashboard, and the program that opened it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Opened {
     /// Address of the dashboard; contains the code unless a browser was opened
@@ -45,9 +45,9 @@ pub struct Opened {
     team: Option<String>,
     /// `read` or `act`
     scope: &'static str,
-    /// True if a daemon was started for it
+    /// True if this command started a daemon
     started_daemon: bool,
-    /// Log file of the started daemon
+    /// Log file of the daemon, if this command started it
     #[serde(skip_serializing_if = "Option::is_none")]
     daemon_log: Option<String>,
     /// The program that opened the page

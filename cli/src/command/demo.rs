@@ -37,26 +37,26 @@ pub struct Answer {
     ok: bool,
     /// Directory of the demo.
     dir: String,
-    /// Name of the team.
+    /// Name of the demo's team.
     team: &'static str,
-    /// Number of events in its log.
+    /// Number of events in the log of the team.
     events: u64,
-    /// Bytes of the torn event.
+    /// Number of bytes of the torn event.
     torn_bytes: usize,
-    /// Messages of the recovery.
+    /// Messages that the recovery printed.
     recovered: Vec<String>,
     /// Digest of the live state.
     live_digest: String,
     /// Digest of the rebuilt state.
     rebuilt_digest: String,
-    /// Checks, in order.
+    /// Checks, in the order in which the demo ran them.
     checks: Vec<Check>,
 }
 
 /// A claim and its check.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Check {
-    /// The claim.
+    /// The claim that the demo prints.
     claim: &'static str,
     /// True if the claim held.
     holds: bool,

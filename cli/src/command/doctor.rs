@@ -40,11 +40,11 @@ Exit codes:
 struct Check {
     /// The team
     team: String,
-    /// Check everything; else a log of more than 1,000 events is checked by a sample, and in full only if the sample
-    /// leaves a doubt
+    /// Check everything; without this option, a log of more than 1,000 events is checked by a sample, and in full only
+    /// if the sample finds a problem
     #[arg(long)]
     deep: bool,
-    /// Events, and messages, to look up one by one; 0 is all, and looks at everything
+    /// Number of events and of messages to look up one by one; 0 checks everything
     #[arg(long, value_name = "N", default_value_t = SAMPLE, value_parser = super::whole::<u64>)]
     sample_size: u64,
     /// A directory of backups to check as well; the directories given to `backup` are known
@@ -72,7 +72,7 @@ Examples:
 struct Repair {
     /// The team
     team: String,
-    /// The last event that stays; the last one of its group
+    /// Seq of the last event to keep, which must be the last event of its group
     #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     to: Option<u64>,
     /// Continue without events that were lost because the log was restored from an older state; records the known facts

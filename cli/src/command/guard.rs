@@ -66,7 +66,7 @@ pub(super) fn printed() -> Vec<Printed> {
     vec![text_only(""), text_only("exec")]
 }
 
-/// The writing agent and its repository.
+/// The agent that writes, and its repository.
 #[derive(Debug, clap::Args)]
 struct Who {
     /// The agent that wants to write [default: the acting agent, else $PI_AGENT_ID]

@@ -17,7 +17,7 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// Sign it with this secret key, as `keygen` made it
+    /// Sign the receipt with this secret key, which `keygen` created
     #[arg(long, value_name = "KEYFILE")]
     sign: Option<PathBuf>,
 }

@@ -49,7 +49,7 @@ pub struct Args {
     /// Accept a network or host-shared file system for a new team
     #[arg(long)]
     allow_network_fs: bool,
-    /// Let agents in from other machines with the tokens of the imported events; without this option none of them counts here
+    /// Accept the tokens in the imported events from agents on other machines; without this option they are not valid here
     #[arg(long, conflicts_with_all = ["messages", "team_chat"])]
     keep_tokens: bool,
 }

@@ -28,7 +28,7 @@ pub struct Args {
     /// Accept a network or host-shared file system
     #[arg(long)]
     allow_network_fs: bool,
-    /// Let agents in from other machines with the tokens of the log; without this option none of them counts here
+    /// Accept the tokens in the log from agents on other machines; without this option they are not valid here
     #[arg(long)]
     keep_tokens: bool,
 }

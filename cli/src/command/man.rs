@@ -24,23 +24,23 @@ pub struct Args {
     out: Option<PathBuf>,
 }
 
-/// Pages that were written: `{dir, pages[]}`.
+/// List of the written manual pages: `{dir, pages[]}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Answer {
-    /// Their directory.
+    /// Directory of the pages.
     dir: String,
     /// The pages, `teamlog` itself first.
     pages: Vec<Page>,
 }
 
-/// One page.
+/// A manual page.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Page {
-    /// Words of the command after `teamlog`; empty for `teamlog` itself.
+    /// Words of the command after `teamlog`. Empty for the page of `teamlog` itself.
     command: String,
-    /// The file's name.
+    /// Name of the page's file.
     file: String,
-    /// True if it only groups other commands.
+    /// True if the command only groups other commands.
     group: bool,
 }
 

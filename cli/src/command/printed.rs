@@ -14,13 +14,13 @@ use teamlog_team::lifecycle::freshness::AsOf;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Prints {
-    /// One line of JSON on standard output.
+    /// Prints one line of JSON on standard output.
     Answer,
-    /// One line of JSON per item, on standard output.
+    /// Prints one line of JSON per item on standard output.
     Lines,
-    /// Text without a schema.
+    /// Prints text, which has no schema.
     Text,
-    /// One line of JSON on standard error.
+    /// Prints one line of JSON on standard error.
     Error,
 }
 
@@ -219,7 +219,7 @@ fn absent_is_not_null(schema: &mut Schema) {
     }
 }
 
-/// One of two answers, depending on the arguments.
+/// One of two answer types. The arguments decide which type is printed.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "it is there to be described")]

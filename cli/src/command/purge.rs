@@ -15,7 +15,7 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// Yes, its events are to be gone for good
+    /// Confirm that all events of the team are deleted for good
     #[arg(long)]
     yes: bool,
 }

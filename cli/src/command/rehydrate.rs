@@ -14,10 +14,10 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// Decoding threads; any number gives the same bytes [default: one a core]
+    /// Number of decoding threads; the result does not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     workers: Option<usize>,
-    /// Of a damaged log take what can be read into a new one; the damaged one is kept in the team's archive
+    /// Copy the readable part of a damaged log into a new log; the damaged log is kept in the team's archive
     #[arg(long)]
     salvage: bool,
 }

@@ -30,7 +30,7 @@ pub struct Args {
     /// Newest first
     #[arg(long)]
     reverse: bool,
-    /// Go on with events as they are appended, until interrupted
+    /// Continue with events as they are appended, until interrupted
     #[arg(long, short, conflicts_with_all = ["to_seq", "until", "reverse"])]
     follow: bool,
 }
@@ -44,16 +44,16 @@ pub struct Filter {
     /// Earliest time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "TIME", value_parser = super::time)]
     since: Option<When>,
-    /// Only events of that kind
+    /// Only events of this kind
     #[arg(long)]
     kind: Option<String>,
-    /// Only events of that story
+    /// Only events of this trace
     #[arg(long, value_name = "TRACE")]
     trace_id: Option<String>,
-    /// Only events of that task
+    /// Only events of this task
     #[arg(long, value_name = "TASK")]
     task_id: Option<String>,
-    /// Only events that concern that agent (of messages: their recipient)
+    /// Only events that concern this agent; for messages, their recipient
     #[arg(long)]
     agent: Option<String>,
 }

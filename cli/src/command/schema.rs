@@ -24,22 +24,22 @@ pub struct Args {
     command: Vec<String>,
 }
 
-/// Everything that has a schema: `{schemas[]}`.
+/// List of all schemas: `{schemas[]}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Listing {
-    /// One per command, and the lines on standard error.
+    /// Schemas of all commands, and the schema of the lines on standard error.
     schemas: Vec<Listed>,
 }
 
-/// A printed answer.
+/// A schema in the list.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Listed {
     /// Name of the answer: the argument of `schema`.
     name: String,
     /// Form of the output that the schema describes.
     prints: Prints,
-    /// True if the command records events in a team (`api`: if some operations do). A command that only reads also
-    /// works if nothing can be written.
+    /// True if the command records events in a team; for `api`, true because some operations record events. A command that
+    /// only reads also works on a read-only file system.
     records: bool,
 }
 

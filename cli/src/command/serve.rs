@@ -58,20 +58,20 @@ pub struct Args {
     stop: bool,
 }
 
-/// First line of output: the daemon is ready.
+/// First line of output, printed when the daemon is ready.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Ready {
     /// HTTP address
     url: String,
-    /// HTTPS address for agents on other machines, if it listens for them
+    /// HTTPS address for agents on other machines, if the daemon listens for them
     #[serde(skip_serializing_if = "Option::is_none")]
     remote_url: Option<String>,
     /// Process id
     pid: u32,
     /// Path of the Unix socket
     socket: String,
-    /// Teams that it serves now
+    /// Teams that the daemon serves now
     teams: Vec<String>,
     /// Version of the daemon
     version: String,
@@ -79,7 +79,7 @@ pub struct Ready {
     schema_version: &'static str,
 }
 
-/// Answer of `--status` and `--stop`.
+/// Answer of `serve --status` and `serve --stop`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Served {
@@ -88,10 +88,10 @@ pub struct Served {
     /// HTTP address
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
-    /// HTTPS address for agents on other machines, if it listens for them
+    /// HTTPS address for agents on other machines, if the daemon listens for them
     #[serde(skip_serializing_if = "Option::is_none")]
     remote_url: Option<String>,
-    /// Process id
+    /// Process id of the daemon
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
     /// Path of the Unix socket
@@ -103,7 +103,7 @@ pub struct Served {
     /// Start time
     #[serde(skip_serializing_if = "Option::is_none")]
     started_at: Option<String>,
-    /// Reason why the certificate could not be reloaded; the previous one stays in use
+    /// Reason why the certificate could not be reloaded; the daemon still uses the previous certificate
     #[serde(skip_serializing_if = "Option::is_none")]
     certificate_failure: Option<String>,
     /// Teams of the daemon, sorted
@@ -124,7 +124,7 @@ pub struct TeamServed {
 struct Condition {
     /// `starting`, `sound` or `unready`
     condition: String,
-    /// Stable code of the reason if it is not sound
+    /// Stable code of the reason if the team is not sound
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<String>,
     /// Message of the reason

@@ -64,7 +64,7 @@ pub struct Args {
     remove: bool,
 }
 
-/// A coding agent that can be set up.
+/// A coding agent that `setup` can configure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Host {
     /// Claude Code
@@ -88,11 +88,11 @@ impl Host {
 enum Status {
     /// All parts are up to date.
     Unchanged,
-    /// Some part would be written.
+    /// A part would be written.
     WouldWrite,
-    /// Some part was written.
+    /// A part was written.
     Written,
-    /// Some part is missing or outdated.
+    /// A part is missing or outdated.
     Incomplete,
     /// The parts were removed.
     Removed,
@@ -111,7 +111,7 @@ pub struct SetupAnswer {
     dir: String,
     /// Parts of the setup.
     parts: Vec<Part>,
-    /// The team's settings that belong to the setup.
+    /// Settings of the team that belong to the setup.
     settings: Vec<SettingPart>,
     /// Changed files.
     files: Vec<FileChange>,

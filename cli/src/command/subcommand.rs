@@ -186,7 +186,7 @@ impl<A: clap::Args> Subcommand for Own<A> {
     }
 }
 
-/// No options beside the operation's input.
+/// An empty set of options, for a command that adds nothing to the operation's input.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct NoOptions {}

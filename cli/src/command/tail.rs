@@ -16,7 +16,7 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// Go on with events as they are appended, until interrupted
+    /// Continue with events as they are appended, until interrupted
     #[arg(long, short)]
     follow: bool,
     /// Number of existing events to print first [default: 10]

@@ -62,7 +62,7 @@ struct Add {
     stamp: Stamp,
 }
 
-/// An added token.
+/// Answer of `token add`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Added {
     #[serde(flatten)]
@@ -133,12 +133,12 @@ struct Accept {
     all: bool,
 }
 
-/// Accepted tokens of a team.
+/// Answer of `token accept`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AcceptedTokens {
     /// The team
     team: String,
-    /// Tokens that let agents in from now on
+    /// Tokens that are now valid
     tokens: Vec<TokenShown>,
 }
 
@@ -181,10 +181,10 @@ struct Rotate {
     root: bool,
 }
 
-/// A rotated token.
+/// Answer of `token rotate`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Rotated {
-    /// The team; `null` for the root's token
+    /// The team; `null` if the root's token was rotated
     team: Option<String>,
     /// Path of the file with the new token
     file: String,

@@ -98,13 +98,13 @@ impl Args {
     }
 }
 
-/// The answer for one log.
+/// The result of `verify` for one log.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VerifiedLog {
-    /// The checks of the log, and of the receipt against it.
+    /// Result of the checks of the log and of the receipt.
     #[serde(flatten)]
     verified: VerifyAnswer,
-    /// The public key that the receipt is signed with.
+    /// Public key that signed the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     signed_by: Option<String>,
     /// True if the signature covers the team's name; signatures of older versions do not.
@@ -131,7 +131,7 @@ impl VerifiedLog {
 pub struct VerifiedTeam {
     /// The team.
     team: String,
-    /// The result of the check.
+    /// Result of the check.
     #[serde(flatten)]
     verified: VerifyAnswer,
 }

@@ -15,7 +15,7 @@ use teamlog_team::lifecycle::freshness::AsOf;
 /// Note under an answer that was stored by an earlier call.
 const REPLAYED: &str = "answered again: this key was used before, and nothing new was recorded";
 
-/// JSON line of a note: `{note}`.
+/// A note as a line of JSON: `{note}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Note<'a> {
     /// Remark for people, beside the answer

@@ -6,15 +6,15 @@ use serde::Serialize;
 use teamlog_team::log::await_event::{AwaitEventAnswer, AwaitStatus};
 use teamlog_team::log::team_event::TeamEvent;
 
-/// Result of a wait.
+/// Result of `await`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Something happened
+    /// An event arrived
     Event,
     /// No event arrived in time
     Timeout,
-    /// There is no such team
+    /// The team does not exist
     Missing,
 }
 

@@ -7,17 +7,17 @@ use schemars::Schema;
 use teamlog_team::api::shape::{Field, Kind, Shape};
 use teamlog_team::api::{self, OPERATIONS, Operation};
 
-/// Longest list of words in the column of types, in bytes.
+/// Maximum length in bytes of a list of words in the column of types.
 const CHOICE_MAX: usize = 80;
 
-/// `{operations[]}`: the table.
+/// List of all operations: `{operations[]}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Listing {
-    /// Every operation, in the order in which they are documented.
+    /// All operations, in the order of the documentation.
     operations: Vec<Listed>,
 }
 
-/// An operation.
+/// An operation in the list.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Operation")]
 struct Listed {
@@ -25,7 +25,7 @@ struct Listed {
     name: &'static str,
     /// Description of the operation.
     doc: &'static str,
-    /// True if it records events.
+    /// True if the operation records events.
     mutates: bool,
 }
 
@@ -34,9 +34,9 @@ struct Listed {
 pub struct Schemas {
     /// Name of the operation.
     operation: &'static str,
-    /// The JSON Schema of its input.
+    /// JSON Schema of the operation's input.
     input: Schema,
-    /// The JSON Schema of its answer's `data`.
+    /// JSON Schema of `data` in the operation's answer.
     data: Schema,
 }
 

@@ -38,36 +38,36 @@ pub struct Doctor {
 /// `{status, whose, file, checks}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HooksDoctorAnswer {
-    /// The worst result of the checks.
+    /// The worst status of the checks.
     status: Health,
     /// The coding agent.
     whose: Agent,
-    /// File of the hook.
+    /// Path of the file with the hook.
     file: String,
     /// Checks, in order.
     checks: Vec<Check>,
 }
 
-/// Result of a check.
+/// Status of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Health {
-    /// Passed.
+    /// The check passed.
     Ok,
-    /// Passed with a remark.
+    /// The check passed, with a remark.
     Warning,
-    /// The hook does not protect.
+    /// The check failed: the hook does not protect.
     Failed,
 }
 
-/// One check.
+/// One check of the hook.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Check {
-    /// `installed`, `current`, `probe` or `trusted`.
+    /// Name of the check: `installed`, `current`, `probe` or `trusted`.
     name: &'static str,
-    /// Result of the check.
+    /// Status of the check.
     status: Health,
-    /// Findings of the check, in words.
+    /// Result of the check in words.
     message: String,
     /// The next step, if one is needed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -39,32 +39,32 @@ pub struct Install {
     dry_run: bool,
 }
 
-/// State of the file.
+/// Status of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Status {
-    /// Up to date already.
+    /// The file is up to date.
     Unchanged,
-    /// Would be written with `--write`.
+    /// The file would be written with `--write`.
     WouldWrite,
-    /// Written.
+    /// The file was written.
     Written,
 }
 
 /// `{status, whose, file, command, content}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HooksAnswer {
-    /// State of the file.
+    /// Status of the file.
     status: Status,
     /// The coding agent.
     whose: Agent,
-    /// The file.
+    /// Path of the file.
     file: String,
     /// Command that the agent runs before a tool call.
     command: String,
     /// New content of the file.
     content: String,
-    /// Step that the user must take in the agent before it runs the hook, if any.
+    /// Step that the user must take before the agent runs the hook, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     trust: Option<&'static str>,
 }

@@ -3,20 +3,20 @@
 use crate::command::prelude::*;
 use teamlog_team::engine::journal::{Connector, Durability, JournalInfo};
 
-/// A journal and its server.
+/// State of a journal and its server.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct JournalAnswer {
     /// Name of the journal in journals.toml
     pub name: String,
     /// Id of the journal
     pub journal: String,
-    /// The kind of server that keeps it: `postgres`
+    /// Kind of the server that stores the journal: `postgres`
     pub kind: String,
-    /// The layer that keeps the copies: `standbys` of the server, or `external`, the storage below it
+    /// Layer that keeps the copies: `standbys` of the server, or `external` for the storage below the server
     pub durability: String,
     /// Number of servers that must have an event before it is acknowledged
     pub min_copies: u32,
-    /// Number of servers that have it now; 1 with `external`, which shows none
+    /// Number of servers that have the latest events now; always 1 with `external`, because external storage shows no copies
     pub copies: u32,
     /// Standbys that must have an event, as the server names them
     pub standby_names: String,
@@ -24,9 +24,9 @@ pub struct JournalAnswer {
     pub timeline: u32,
     /// The server's version
     pub server_version: String,
-    /// Reasons why the journal is not durable; if there is one, nothing is recorded
+    /// Reasons why the journal is not durable; with at least one reason, nothing is recorded
     pub wrong: Vec<String>,
-    /// Properties that the server does not show
+    /// Properties of the journal that the server does not show
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unverified: Vec<String>,
     /// Comparison of a team's groups in the journal and on this host, with `--deep`
@@ -58,7 +58,7 @@ pub struct DamagedRange {
     pub first_seq: u64,
     /// Seq of the group's last event
     pub last_seq: u64,
-    /// Difference from the segments of this host
+    /// Description of the difference
     pub why: String,
 }
 
@@ -89,17 +89,17 @@ impl DeepCheck {
 pub struct JournalStatus {
     /// The team
     pub team: String,
-    /// The journal's id
+    /// Id of the journal
     pub journal: String,
     /// `open`, or the reason why it accepts no events
     pub state: String,
-    /// Last event in the journal
+    /// Seq of the last event in the journal
     pub last_seq: u64,
-    /// Last event on this host
+    /// Seq of the last event on this host
     pub here: u64,
     /// Number of groups in the journal
     pub groups: u64,
-    /// Their bytes
+    /// Size of these groups in bytes
     pub bytes: u64,
     /// Hosts that have connected to the journal
     pub hosts: Vec<JournalHost>,
@@ -114,10 +114,10 @@ pub struct JournalHost {
     pub id: String,
     /// Seconds since its last connection
     pub seconds_ago: f64,
-    /// Last event that the host had at its last read of the journal
+    /// Seq of the last event that the host had when it last read the journal
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// Events that the journal has now and the host lacked at that read
+    /// Number of events in the journal that the host did not have at that time
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lag: Option<u64>,
 }

@@ -29,29 +29,29 @@ const SKILL_END: &str = "\n<!-- Written by teamlog setup, and replaced by it. --
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
-    /// Up to date.
+    /// The part is up to date.
     Current,
-    /// Missing.
+    /// The part is missing.
     Missing,
-    /// Differs from this version's.
+    /// The part differs from the part of this version.
     Outdated,
-    /// Would be written.
+    /// The part would be written.
     WouldWrite,
-    /// Written.
+    /// The part was written.
     Written,
-    /// Removed.
+    /// The part was removed.
     Removed,
-    /// Was not there, so there was nothing to remove.
+    /// The part was missing, so there was nothing to remove.
     Absent,
-    /// Kept, because the setup of another agent needs it.
+    /// The part was kept, because the setup of another agent needs it.
     Kept,
 }
 
 /// A part of a setup.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Part {
-    /// `guard`, `session_start`, `subagent_start`, `subagent_stop`, `prompt`, `stop`, `mcp`, `skill`, `instructions` or
-    /// `gitignore`; `compaction` of an older version.
+    /// Name of the part: `guard`, `session_start`, `subagent_start`, `subagent_stop`, `prompt`, `stop`, `mcp`, `skill`,
+    /// `instructions`, `gitignore`, or `compaction` of an older version.
     part: &'static str,
     /// File of the part.
     file: String,

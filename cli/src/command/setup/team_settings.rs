@@ -12,7 +12,7 @@ use teamlog_team::projections::team::settings::{ALLOW_WHEN_FREE, Setting};
 pub struct SettingPart {
     /// `guard.unknown` or `guard.known`.
     key: String,
-    /// Value of the setting, now or after the setup.
+    /// Value of the setting after the setup.
     value: String,
     /// State of the setting.
     status: State,
