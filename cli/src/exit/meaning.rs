@@ -1,8 +1,7 @@
 //! Words of other tools for commands and values, and the words for them here.
 
 /// Commands of other tools, and the command lines with their meaning.
-const COMMANDS: [(&str, &str); 32] = [
-    ("assign", "teamlog task-assign --help"),
+const COMMANDS: [(&str, &str); 33] = [
     ("block", "teamlog note TASK TEXT --blocked"),
     ("blocked", "teamlog list --status blocked"),
     ("cancel", "teamlog drop TASK"),
@@ -37,8 +36,10 @@ const COMMANDS: [(&str, &str); 32] = [
     ("open", "teamlog list --status pending"),
     ("pick", "teamlog next"),
     ("recv", "teamlog inbox"),
+    ("reassign", "teamlog assign TASK AGENT"),
     ("remove", "teamlog drop TASK"),
     ("resolve", "teamlog done TASK"),
+    ("revert", "teamlog undo"),
     ("start", "teamlog next, or teamlog claim TASK"),
     ("take", "teamlog claim TASK"),
     (
