@@ -1,16 +1,17 @@
-//! Links the program statically and at a fixed address if that is possible: on Linux with glibc and its archives.
+//! Links the program statically and at a fixed address if that is possible, which is the case on Linux with glibc and its
+//! archives.
 //!
-//! A process that loads no libraries and relocates nothing starts in two thirds of the time, and a command that runs
-//! once is mostly its start. The build script does this instead of flags of rustc, so that `cargo build` and `cargo
-//! install` link alike, also from a registry, and so that procedural macros, which are libraries, are built as usual.
-//! `TEAMLOG_DYNAMIC=1` leaves the link to rustc.
+//! A process that loads no libraries and needs no relocation starts in two thirds of the time, and most of the time of a short
+//! command is its start. The build script does this instead of flags of rustc, so that `cargo build` and `cargo install` link
+//! the program in one way, even from a registry, and so that procedural macros, which are libraries, are built as usual. With
+//! `TEAMLOG_DYNAMIC=1`, rustc links as usual.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Libraries that rustc asks the linker for, each with the archive that replaces it.
+/// Libraries for which rustc asks the linker, each with the archive that replaces it.
 const ARCHIVES: [(&str, &str); 7] = [
     ("gcc_s", "libgcc_eh.a"),
     ("c", "libc.a"),
@@ -31,9 +32,10 @@ fn main() {
         return;
     };
     if ARCHIVES.iter().all(|(name, file)| put(&out, name, file)) {
-        // The program alone looks there: tests stay as they are.
+        // Only the link of the program searches this directory. Tests are linked as usual.
         println!("cargo::rustc-link-arg-bins=-L{}", out.display());
-        // The libraries call each other, and linkers differ in how often they look.
+        // The libraries call each other, and linkers differ in how often they search a library. A group is searched
+        // repeatedly.
         for arg in [
             "-static",
             "-no-pie",
@@ -68,7 +70,7 @@ fn put(out: &Path, name: &str, file: &str) -> bool {
     let found = asked
         .ok()
         .and_then(|answer| String::from_utf8(answer.stdout).ok());
-    // A name without a directory is how a compiler says that it knows no such file.
+    // The compiler prints a name without a directory if it does not know the file.
     let Some(found) = found
         .map(|path| PathBuf::from(path.trim()))
         .filter(|path| path.is_absolute())

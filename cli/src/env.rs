@@ -73,12 +73,12 @@ impl ProcessEnv {
         format!("user:{}", name.unwrap_or_else(|| uid.to_string()))
     }
 
-    /// Returns the session of the terminal, or of the process that started the shell: its leader, the leader's start, and
-    /// the start of the machine. `None` if the leader is unknown, as in some containers.
+    /// Returns an identifier of the terminal's session, or of the process that started the shell: the id of the session
+    /// leader, its start time, and the boot id. Returns `None` if the leader is unknown, as in some containers.
     pub fn terminal_session(&self) -> Option<String> {
         let leader = rustix::process::getsid(None).ok()?.as_raw_pid();
         let stat = std::fs::read_to_string(format!("/proc/{leader}/stat")).ok()?;
-        // The name of the program, in parentheses, may contain blanks.
+        // The program's name is in parentheses and may contain blanks.
         let started = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?;
         let boot = boot::id()?
             .iter()

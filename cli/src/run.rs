@@ -117,7 +117,7 @@ fn in_context<A>(
     answer.map_err(|error| Misread::Team(ErrorOutput::of(&args, env), Box::new(error)))
 }
 
-/// Returns the words of a short briefing, if no word is typed and the acting agent and its team are known.
+/// Returns the arguments for a short briefing, if argv has no words and the acting agent and its team are known.
 fn briefing(argv: &[OsString], env: &ProcessEnv) -> Option<Vec<OsString>> {
     let [program] = argv else {
         return None;

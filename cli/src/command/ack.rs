@@ -8,7 +8,7 @@ use teamlog_team::message::ack::{Ack, AckAnswer, AckStatus};
 use teamlog_team::message::read::Read;
 use teamlog_team::projections::message::MessageType;
 
-/// Number of unread messages that are read together.
+/// Number of unread messages per page.
 const PAGE: usize = 200;
 
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,7 @@ fn acknowledge(
     context.execute(&Call::operation(), team, ack)
 }
 
-/// Acknowledges each unread message except questions, page by page towards older ones, and the newest post.
+/// Acknowledges all unread messages except questions, page by page from newest to oldest, and the newest post.
 fn acknowledge_all(
     context: &mut Context,
     team: &str,

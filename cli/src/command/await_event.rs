@@ -57,7 +57,7 @@ impl Args {
     }
 }
 
-/// Refuses a text that is no id of an event: a wait after such a text would miss events.
+/// Refuses a text that is not the id of an event, because a wait after such a text would miss events.
 fn check_id(after: &str) -> Result<(), CommandError> {
     let after = after.trim();
     if after.is_empty() || EventId::from_text(after.as_bytes()).is_some() {

@@ -1,6 +1,7 @@
 //! `head`: prints a receipt for all events up to now.
 //!
-//! Has arguments of its own, because `--sign` signs the answer here, with a key that never leaves this machine.
+//! The command has its own arguments, because `--sign` signs the answer in this process, with a key that never leaves this
+//! machine.
 
 use crate::call::Call;
 use crate::command::keygen;

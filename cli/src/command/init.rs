@@ -106,7 +106,7 @@ impl Args {
     }
 }
 
-/// Adds the fix of an invalid list of members, and of another format.
+/// Adds hints to two errors: an invalid list of members, and a format that differs from the team's format.
 fn advise(error: CommandError, team: &str, context: &Context) -> CommandError {
     if error.field() == Some("members") {
         return error.or_hint("separate the members by commas: --members A,B");

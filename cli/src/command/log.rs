@@ -6,9 +6,9 @@ use crate::when::When;
 use teamlog_team::log::replay::Replay;
 use teamlog_team::log::tail::Tail;
 
-/// Number of events without `-n` and `--since`.
+/// Default number of events if neither `-n` nor `--since` is set.
 const NEWEST: u64 = 20;
-/// Number of events with `--since`: all of them.
+/// Default number of events if `--since` is set, which means all events.
 const ALL: u64 = u64::MAX;
 
 #[derive(Debug, clap::Args)]

@@ -1,6 +1,7 @@
 //! `prime`: prints a briefing for an agent that starts.
 //!
-//! Has arguments of its own, because `--hook` reads an event from standard input and answers in the form of that hook.
+//! The command has its own arguments, because `--hook` reads an event from standard input and answers in the format of
+//! the hook.
 
 mod hook;
 
@@ -55,7 +56,7 @@ const SHORT_MAX: usize = 3;
 /// Number of commands below a short briefing.
 const COMMANDS: usize = 6;
 
-/// Leaves the first items of each list, and the commands that come next.
+/// Keeps only the first items of each list, and the next commands.
 fn shorten(answer: &mut PrimeAnswer) {
     fn cut<T>(few: &mut Few<T>) {
         few.items.truncate(SHORT_MAX);
@@ -71,7 +72,7 @@ fn shorten(answer: &mut PrimeAnswer) {
     answer.commands = next(answer);
 }
 
-/// Returns the commands that fit the work of the agent, most urgent first.
+/// Returns the commands that the agent should run next, most urgent first.
 fn next(answer: &PrimeAnswer) -> Vec<String> {
     let mut commands = Vec::new();
     if let Some(task) = answer.in_progress.items.first() {

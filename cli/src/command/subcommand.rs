@@ -191,7 +191,7 @@ impl<A: clap::Args> Subcommand for Own<A> {
 #[group(skip)]
 pub struct NoOptions {}
 
-/// A function that returns lines below an answer about a team.
+/// A function that returns further lines to print below an answer.
 type Below<D> = fn(&D, &str, &mut Context) -> Result<Vec<String>, CommandError>;
 
 /// A row for operation `O` with additional options `X`.
@@ -219,17 +219,17 @@ enum AgentField<O> {
     Optional(fn(&mut O) -> &mut Option<String>),
 }
 
-/// The fields of an input that presents a claim.
+/// References to the fields of an input that presents a claim.
 pub struct ClaimFields<'a> {
     pub task_id: &'a str,
     pub worker: Option<String>,
     pub epoch: &'a mut Option<u64>,
-    /// True if the input presents a claim, or acts by force.
+    /// True if the input has a token or an epoch, or acts by force.
     pub is_given: bool,
 }
 
 impl ClaimFields<'_> {
-    /// Fills in the epoch of the claim that the acting agent made in this session, if the input presents none.
+    /// If the input presents no claim, sets the epoch of the claim that the acting agent made in this session.
     fn fill(self, team: &str, context: &mut Context) -> Result<(), CommandError> {
         if !self.is_given {
             *self.epoch = Some(context.own_epoch(team, self.task_id, self.worker)?);
@@ -238,7 +238,7 @@ impl ClaimFields<'_> {
     }
 }
 
-/// Returns the fields of an input that presents a claim.
+/// Returns references to the fields of an input that presents a claim.
 macro_rules! claim_fields {
     ($input:ident, $worker:expr) => {
         $crate::command::subcommand::ClaimFields {
@@ -306,8 +306,8 @@ impl<O: Op, X> OfOperation<O, X> {
         OfOperation { agent, ..self }
     }
 
-    /// Presents the live claim of the session if argv names neither a token nor an epoch. The claim is found before any input
-    /// is read.
+    /// If argv has neither a token nor an epoch, presents the live claim of this session. The claim is searched before
+    /// the command reads standard input or files.
     pub const fn own_claim(self, claim: fn(&mut O) -> ClaimFields<'_>) -> Self {
         OfOperation {
             claim: Some(claim),
@@ -315,7 +315,7 @@ impl<O: Op, X> OfOperation<O, X> {
         }
     }
 
-    /// Presents the live claim of the session if there is one and argv names neither a token nor an epoch.
+    /// If argv has neither a token nor an epoch, presents the live claim of this session, if there is one.
     pub const fn claim_if_own(self, claim: fn(&mut O) -> ClaimFields<'_>) -> Self {
         OfOperation {
             is_claim_optional: true,
@@ -323,12 +323,12 @@ impl<O: Op, X> OfOperation<O, X> {
         }
     }
 
-    /// Changes the arguments of the input, for example from an option to a positional argument.
+    /// Changes the arguments of the input, for example an option into a positional argument.
     pub const fn define(self, arguments: fn(clap::Command) -> clap::Command) -> Self {
         OfOperation { arguments, ..self }
     }
 
-    /// Adds lines for people below the answer. A failure to read them leaves them out, because the answer stands.
+    /// Adds lines for people below the answer. If the lines cannot be read, they are left out, because the command succeeded.
     pub const fn below(self, below: Below<O::Data>) -> Self {
         OfOperation { below, ..self }
     }
@@ -513,7 +513,7 @@ impl<O> AgentField<O> {
     }
 }
 
-/// Takes arguments that clap accepted out of the matches.
+/// Builds arguments from the matches that clap accepted, and removes them from the matches.
 fn parsed<A: FromArgMatches>(matches: &mut ArgMatches) -> Result<A, CommandError> {
     A::from_arg_matches_mut(matches).map_err(|error| CommandError::of_clap(&error, "--help"))
 }

@@ -1,4 +1,4 @@
-//! Everyday commands between agents: `say`, `inbox`, `ask`, `reply`.
+//! Commands for talking to other agents: `say`, `inbox`, `ask` and `reply`.
 
 use super::words;
 use crate::call::Call;
@@ -11,12 +11,12 @@ use teamlog_team::message::read::Read;
 use teamlog_team::message::send::{Require, Send, SendAnswer, SendStatus};
 use teamlog_team::projections::message::{Message, MessageType};
 
-/// Field of an answer's payload with the id of its question.
+/// Payload field of an answer that holds the id of its question.
 const IN_REPLY_TO: &str = "in_reply_to";
-/// Number of unread messages among which a question or an answer is looked for.
+/// Number of newest unread messages in which a question or an answer is searched.
 const LOOKED_AT: usize = 200;
 
-/// Sends a message, and waits for the ack if the call waits.
+/// Sends a message. If the call waits, also waits for the ack.
 fn deliver(
     context: &mut Context,
     call: &Call<Send, SendAnswer>,
@@ -197,7 +197,7 @@ Examples:
         }
     }
 
-    /// Returns the message that answers the question. The answer is sent before the question is acknowledged.
+    /// Returns the message that answers the question. An answer is sent before its question is acknowledged.
     fn answered(
         context: &mut Context,
         team: &str,
@@ -277,7 +277,7 @@ Examples:
         }
     }
 
-    /// Returns the unread message with that id, or else the newest unread question.
+    /// Returns the unread message with this id. Without an id, returns the newest unread question.
     fn question(
         context: &mut Context,
         team: &str,

@@ -1,6 +1,6 @@
 //! `tick`: records due retries, dead letters and expired leases.
 //!
-//! Has arguments of its own, because `--all` takes the place of the team.
+//! The command has its own arguments, because `--all` replaces the team.
 
 use super::all_teams::{AllAnswer, Which};
 use crate::call::Call;

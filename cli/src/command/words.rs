@@ -1,8 +1,8 @@
-//! Texts that people type as words of a command line.
+//! Texts that are typed as words of a command line.
 
 use super::prelude::*;
 
-/// Returns the text of an argument; `-` means standard input, without the line break at the end.
+/// Returns the text of an argument. The argument `-` means standard input, without the line break at its end.
 pub fn text(typed: &str, name: &str, context: &Context) -> Result<String, CommandError> {
     if typed != "-" {
         return Ok(typed.to_owned());
@@ -15,7 +15,8 @@ pub fn text(typed: &str, name: &str, context: &Context) -> Result<String, Comman
     }
 }
 
-/// Joins words to one text. A single `-`, or no word and standard input that is no terminal, means standard input.
+/// Joins words to one text. Reads standard input if the only word is `-`, or if there is no word and standard input is not a
+/// terminal.
 pub fn joined(typed: &[String], name: &str, context: &Context) -> Result<String, CommandError> {
     match typed {
         [] if context.env().stdin_is_terminal() => {

@@ -1,5 +1,6 @@
-//! Everyday commands on tasks: `add`, `next`, `claim`, `note`, `done`, `fail`, `release`, `drop`, `reopen`, `show`, `edit`,
-//! `assign`, `undo`, `list`, `approve`, `reject`. Each is a short form of a command of `task` or `tasks`, or of an operation.
+//! Short commands for tasks: `add`, `next`, `claim`, `note`, `done`, `fail`, `release`, `drop`, `reopen`, `show`,
+//! `edit`, `assign`, `undo`, `list`, `approve` and `reject`. Each is a short form of a command of `task` or `tasks`, or
+//! of an operation.
 
 use super::task::{complete_create, complete_edit, finish_as};
 use super::words;
@@ -8,7 +9,7 @@ use crate::render::claim;
 use clap::builder::Resettable;
 use teamlog_team::task::finish::TaskFinish;
 
-/// Moves the option of a field to the positional arguments.
+/// Changes the option of a field into a positional argument.
 fn positional(command: clap::Command, id: &'static str, value_name: &'static str) -> clap::Command {
     command.mut_arg(id, |arg| {
         let arg = arg.long(Resettable::Reset).alias(Resettable::Reset);
@@ -49,7 +50,7 @@ pub mod next {
     }
 }
 
-/// Returns the fields of a task that was just claimed.
+/// Returns lines with the fields of a task that was just claimed.
 fn card_below(
     task_id: &str,
     team: &str,
@@ -77,7 +78,7 @@ pub mod take {
     }
 }
 
-// The text of `done` and `fail`. (A doc comment would become the text of the command.)
+// The text of `done` and `fail`. Not a doc comment, because clap would print it in the help of the command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct ResultText {
@@ -269,7 +270,7 @@ mod decision {
     use crate::call::Call;
     use teamlog_team::task::approval::{ApprovalWritten, WriteApproval};
 
-    /// Records the decision of the acting agent.
+    /// Records the acting agent's decision.
     pub fn record(
         context: &mut Context,
         (team, task_id): (&str, String),
@@ -282,7 +283,7 @@ mod decision {
             decision_reason: reason,
             required: true,
         };
-        // The operation accepts a task that does not exist yet.
+        // Read the task first, because the operation accepts a task that does not exist yet.
         let show = teamlog_team::task::show::TaskShow {
             task_id,
             ..Default::default()

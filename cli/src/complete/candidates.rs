@@ -99,7 +99,7 @@ pub fn of(arg: &Arg, command: &str) -> Option<Lookup> {
     })
 }
 
-/// Joins two lists of candidates, of which one may be unknown.
+/// Joins two lists of candidates. `None` is an unknown list.
 fn both(first: Option<Candidates>, second: Option<Candidates>) -> Option<Candidates> {
     let lists = [first, second];
     lists
@@ -132,7 +132,7 @@ impl Source {
         Root::open(&path, options).ok()
     }
 
-    /// Opens the named team, or else the team of the variable, or else the only open team.
+    /// Opens the team that the command line names, else the team of `TEAMLOG_TEAM`, else the only open team.
     fn team(&self) -> Option<Team> {
         let root = self.root()?;
         let is_team = |name: &String| root.teams().is_ok_and(|teams| teams.contains(name));

@@ -14,8 +14,8 @@ const ORIGIN_BYTES_MAX: usize = 128;
 /// Environment variables that name the session. The first variable that is set counts.
 const SESSION_VARIABLES: [&str; 3] = ["RCS_SESSION_ID", "CODEX_SESSION_ID", "SESSION_ID"];
 
-/// Environment variables of the session that makes claims; the first that is set counts. The last three are set by Codex and
-/// Claude Code in the shells of their agents.
+/// Environment variables that name the session of a claim. The first variable that is set counts. Codex and Claude Code set the
+/// last three in the shells of their agents.
 const CLAIM_VARIABLES: [&str; 5] = [
     "TEAMLOG_SESSION",
     "RCS_SESSION_ID",

@@ -1,6 +1,6 @@
-//! Words of other tools for commands and values, and the words for them here.
+//! Commands and values of other tools, and the equivalent commands and values of teamlog.
 
-/// Commands of other tools, and the command lines with their meaning.
+/// Commands of other tools, each with the equivalent command line of teamlog.
 const COMMANDS: [(&str, &str); 33] = [
     ("block", "teamlog note TASK TEXT --blocked"),
     ("blocked", "teamlog list --status blocked"),
@@ -49,7 +49,7 @@ const COMMANDS: [(&str, &str); 33] = [
     ("view", "teamlog show TASK"),
 ];
 
-/// Values of other tools, each for an option, and the value with this meaning.
+/// Values of other tools: the option, the other tool's value, and the equivalent value.
 const VALUES: [(&str, &str, &str); 12] = [
     ("--priority", "urgent", "critical"),
     ("--priority", "highest", "critical"),
@@ -65,19 +65,19 @@ const VALUES: [(&str, &str, &str); 12] = [
     ("--status", "error", "failed"),
 ];
 
-/// Options whose values a command lists.
+/// Options whose valid values a command lists, each with this command.
 const LISTS: [(&str, &str); 2] = [
     ("--trace-id", "to list the traces: teamlog traces"),
     ("--type", "to send a text: teamlog say AGENT TEXT"),
 ];
 
-/// Returns the command line with the meaning of a word that is no command.
+/// Returns the command line that is equivalent to an unknown command.
 pub(super) fn of_command(word: &str) -> Option<String> {
     let row = COMMANDS.iter().find(|(known, _)| *known == word)?;
     Some(row.1.to_owned())
 }
 
-/// Returns the value with the meaning of a value that an option refuses.
+/// Returns the value that is equivalent to an invalid value of an option.
 pub(super) fn of_value(option: &str, value: &str) -> Option<String> {
     let option = option.split(' ').next().unwrap_or_default();
     let row = VALUES.iter().find(|row| (row.0, row.1) == (option, value));

@@ -38,7 +38,7 @@ impl CommandError {
     }
 }
 
-/// Returns the hint by the meaning of a word that clap does not know.
+/// Returns a hint with the equivalent command or value for a word that clap does not know.
 fn meant(error: &clap::Error) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

@@ -167,7 +167,7 @@ pub const CATCH_UP: Call<Option<u64>, u64> = Call {
     },
 };
 
-/// The live claim of a session, for a command line without an epoch.
+/// Returns the live claim of a session, for a command line without an epoch.
 pub const SESSION_CLAIM: Call<SessionClaim, SessionClaimAnswer> = Call {
     name: "session-claim",
     run: |site, asked| Ok(site.team()?.session_claim(&asked)?),

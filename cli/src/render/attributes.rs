@@ -23,7 +23,7 @@ impl From<AttributeArgs> for Attributes {
     }
 }
 
-/// Returns the name and the text of each attribute; the text of an attribute that is not set is empty.
+/// Returns name and text of each attribute. The text of an attribute that is not set is empty.
 pub fn texts(attributes: &Attributes) -> Vec<(&'static str, String)> {
     let Attributes {
         requires_code_change,

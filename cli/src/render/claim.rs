@@ -30,7 +30,7 @@ fn stood(did: &str, answer: &TaskAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Renders a task that was assigned, and the agent from which it was taken.
+/// Renders a task that was assigned, and the agent that held it before.
 pub fn assigned(answer: &AssignmentAnswer, view: &View) -> Vec<String> {
     let task = &answer.task;
     let owner = task.owner.as_deref().unwrap_or_default();

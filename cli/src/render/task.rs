@@ -88,7 +88,7 @@ pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Fields of a task that its new holder reads first.
+/// Returns the fields of a task that its new holder reads first.
 pub fn about(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
     const NAMES: [&str; 7] = [
         "priority",
@@ -126,7 +126,7 @@ fn writes(task: &Task) -> String {
     text
 }
 
-/// Time by which the task is to be completed, marked if that is over.
+/// Formats the due time of a task. Adds a mark if the task is overdue.
 fn due(task: &Task, view: &View) -> Cell {
     let Some(due) = task.governed.plan.due_at else {
         return plain("");
@@ -139,7 +139,7 @@ fn due(task: &Task, view: &View) -> Cell {
     styled(style, format!("{due}  ({}){mark}", view.ago(due)))
 }
 
-/// `2 of 3 completed, 1 open`.
+/// Formats the parts of a task, such as `2 of 3 completed, 1 open`.
 fn parts(task: &Task) -> String {
     let children = task.governed.plan.children;
     match children.total {
@@ -259,7 +259,7 @@ fn unquoted(json: &Json) -> String {
     serde_json::from_str::<String>(json.as_str()).unwrap_or_else(|_| json.as_str().to_owned())
 }
 
-/// Returns the row of a task, with `review` in place of its status if it waits for an approval.
+/// Formats the row of a task. If the task waits for an approval, its status is shown as `review`.
 fn reviewed(task: &Listed, answer: &TasksAnswer, view: &View) -> Vec<Cell> {
     let mut cells = row(task, view);
     if let Some(cell) = cells.get_mut(1) {
@@ -268,7 +268,7 @@ fn reviewed(task: &Listed, answer: &TasksAnswer, view: &View) -> Vec<Cell> {
     cells
 }
 
-/// Returns the status of a task; `review` if the task is in progress and is completed only after an approval that is missing.
+/// Formats the status of a task. A task in progress that waits for a required approval has the status `review`.
 fn stage(task: &Task, approval: Option<&ApprovalShown>) -> Cell {
     let is_approved = approval.is_some_and(|last| last.status == ApprovalStatus::Approved);
     match task.status == Status::InProgress && task.requires_approval() && !is_approved {

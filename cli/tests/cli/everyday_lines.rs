@@ -1,9 +1,9 @@
-//! The lines that agents type every day, in one shell, with nothing set but the name of the agent.
+//! The commands that agents type every day, in one shell in which only the name of the agent is set.
 
 use crate::prelude::*;
 use std::fs;
 
-/// Runs lines as a script of one shell, which ends at the first failure. `teamlog` is the built program.
+/// Runs lines as a shell script, which ends at the first failure. `teamlog` is the built program.
 fn shell(cli: &Cli, dir: &str, lines: &str) -> Ran {
     let program = Path::new(env!("CARGO_BIN_EXE_teamlog"));
     let path = program.parent().unwrap().display();
@@ -18,7 +18,7 @@ fn shell(cli: &Cli, dir: &str, lines: &str) -> Ran {
     Ran::of(&mut bash)
 }
 
-/// Runs lines that all succeed and print no error.
+/// Runs lines that must all succeed and print no error.
 #[track_caller]
 fn runs(cli: &Cli, dir: &str, lines: &str) -> String {
     let ran = shell(cli, dir, lines);
@@ -162,7 +162,7 @@ teamlog show 1",
     shows!(said => has "on branch other");
 }
 
-/// Runs a command of `dev` in a session.
+/// Runs a command as `dev` in a session.
 fn in_session(cli: &Cli, session: &str, line: &str) -> Ran {
     let mut command = cli.command(line);
     let command = command
@@ -196,7 +196,7 @@ fn the_short_form_presents_the_claim_of_its_session_only() {
     assert_eq!(in_session(&cli, "a", "done 1 --epoch 2").code, Some(0));
 }
 
-/// Lines that a newcomer types, each with its exit code and a part of the answer: the fix, if the line is wrong.
+/// Lines that a newcomer types, each with its exit code and a part of the output. If the line is wrong, this part is the fix.
 const NAIVE: &[(&str, i32, &str)] = &[
     ("help", 0, "Usage: teamlog"),
     ("status", 0, "demo: "),

@@ -153,7 +153,7 @@ fn section(title: &str, fields: &[&Field]) -> String {
     text
 }
 
-/// Returns the words of a choice that do not fit into the column of types.
+/// Returns the words of a choice if they do not fit into the column of types.
 fn long_choice(kind: &Kind) -> Option<&[String]> {
     match kind {
         Kind::Choice(words) if words.join("|").len() > CHOICE_MAX => Some(words),
