@@ -33,7 +33,7 @@ pub struct UndoAnswer {
     pub undone: String,
     /// Seq of that event
     pub seq: u64,
-    /// What was done to reverse the event
+    /// Description of the change that reversed the event
     pub text: String,
     /// Task that changed
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -372,7 +372,7 @@ impl Target {
         Ok((text, decision.events))
     }
 
-    /// Appends the edit that sets what an edit changed to its values before.
+    /// Appends an edit that restores the values from before an edit.
     fn restore_texts(
         &self,
         live: &Live,

@@ -1,4 +1,4 @@
-//! `edit-task`: changes what a task says, when it is due, its labels, its parent and what it waits for.
+//! `edit-task`: changes the texts, due time, labels, parent and dependencies of a task.
 
 use crate::doubts::TaskDoubts;
 use crate::projections::task::event::TaskUpdated;

@@ -1,4 +1,4 @@
-//! `undo`: what it appends for each kind of command, and what it refuses.
+//! `undo`: the events that it appends for each kind of command, and its refusals.
 
 use crate::claims::{claim, new};
 use crate::prelude::*;
