@@ -1,4 +1,4 @@
-//! `replay`: events in order, filtered, streamed.
+//! `replay`: prints the events that match a filter, in their order, as a stream.
 
 use crate::command::prelude::*;
 use crate::stream::Streamed;

@@ -45,7 +45,7 @@ pub(super) fn serve(_: ReadTeam, _: &mut RequestContext<'_>) -> Result<Reply, Pr
 pub fn document() -> Value {
     let mut schemas = Schemas::default();
     let mut paths = Map::new();
-    // Each operation gets its own entry instead of this route.
+    // The document has one entry per operation instead of the route of all operations.
     for route in ROUTES.iter().filter(|route| route.pattern != OPERATION) {
         let described = of_route(route, &mut schemas);
         add(&mut paths, route.pattern, route.method, described);

@@ -252,7 +252,7 @@ fn streams_are_filtered_like_pages_and_refused_like_them() {
         .collect();
     assert_eq!(told.len(), 2);
     assert!(told.iter().all(|event| event["task_id"] == "2"), "{told:?}");
-    // Several kinds, a text, and no stored answers. This applies to old and new events.
+    // The stream filters old and new events by kinds and by a text, and leaves out stored answers.
     let chosen = "/v1/events?after=0&kind=task_created,response_stored&q=TASK&bookkeeping=false";
     let mut chosen = listen(&hub, &world, chosen, None);
     world
