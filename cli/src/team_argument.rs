@@ -17,7 +17,7 @@ const OPTION_ID: &str = "team_option";
 const TYPED: [&str; 5] = ["init", "join", "restore", "purge", "rotate"];
 
 /// Commands with an optional positional argument after TEAM. clap accepts that argument in the place of TEAM.
-const AMBIGUOUS: [&str; 11] = [
+const AMBIGUOUS: [&str; 13] = [
     "can-write",
     "explain",
     "prompt",
@@ -26,9 +26,11 @@ const AMBIGUOUS: [&str; 11] = [
     "accept",
     "done",
     "approve",
+    "assign",
     "say",
     "ask",
     "reply",
+    "undo",
 ];
 
 /// Returns true if clap's reading of the command line may be wrong about TEAM, so that [`Words`] must read it too.
@@ -258,7 +260,10 @@ impl Reader<'_> {
     /// Returns true if the next word is the value of the option.
     fn takes_next(&self, option: &str) -> bool {
         let is_it = |arg: &&Arg| match option.strip_prefix("--") {
-            Some(long) => arg.get_long() == Some(long),
+            Some(long) => {
+                let aliases = arg.get_all_aliases().unwrap_or_default();
+                arg.get_long() == Some(long) || aliases.contains(&long)
+            }
             None => arg.get_short().map(String::from).as_deref() == option.strip_prefix('-'),
         };
         let found = self.command.get_arguments().find(is_it);
@@ -342,6 +347,10 @@ mod tests {
             (
                 "teamlog --actor dev send --to task --type t",
                 "teamlog --actor dev send T --to task --type t",
+            ),
+            (
+                "teamlog task create --title x --deps task --as dev",
+                "teamlog task create T --title x --deps task --as dev",
             ),
             (
                 "teamlog config set views true",

@@ -12,10 +12,13 @@ use teamlog_team::projections::message::MessageType;
 const PAGE: usize = 200;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    group = clap::ArgGroup::new("which").required(true).args(["message_id", "all"]),
+    after_help = "\
 Examples:
   teamlog ack demo --agent dev --message-id m-1
-  teamlog ack --all --as dev")]
+  teamlog ack --all --as dev"
+)]
 pub struct Args {
     /// The team
     team: String,
@@ -23,10 +26,10 @@ pub struct Args {
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
     /// Id of the message, or of a post in a thread: the ack of a post covers all earlier posts to the recipient
-    #[arg(long, value_name = "ID", required_unless_present = "all")]
+    #[arg(long, value_name = "ID")]
     message_id: Option<String>,
     /// All unread messages and posts; questions stay unread until `reply` answers them
-    #[arg(long, conflicts_with = "message_id")]
+    #[arg(long)]
     all: bool,
 }
 

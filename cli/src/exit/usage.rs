@@ -1,6 +1,8 @@
 //! Converts usage errors of clap.
 
 use super::{CommandError, meaning};
+use crate::command::Command;
+use clap::Subcommand;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 impl CommandError {
@@ -46,7 +48,11 @@ fn meant(error: &clap::Error) -> Option<String> {
         _ => None,
     };
     match error.kind() {
-        ErrorKind::InvalidSubcommand => meaning::of_command(text(ContextKind::InvalidSubcommand)?),
+        ErrorKind::InvalidSubcommand => {
+            let word = text(ContextKind::InvalidSubcommand)?;
+            let is_command = || Command::has_subcommand(word);
+            meaning::of_command(word).or_else(|| is_command().then(|| format!("teamlog {word}")))
+        }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => meaning::of_value(
             text(ContextKind::InvalidArg)?,
             text(ContextKind::InvalidValue)?,

@@ -35,25 +35,26 @@ fn the_lines_of_a_day_work_in_one_shell() {
         "\
 export TEAMLOG_AGENT=lead
 teamlog init
-teamlog add 'Fix the login'
-teamlog add 'Ship'
-teamlog add 'Write the tests' --after 1
+teamlog add 'Fix the login' --label api
+teamlog add 'Ship' --label ui
+teamlog add 'Write the tests' --after 1 --parent 2 --due friday
 export TEAMLOG_AGENT=dev
 teamlog next
 teamlog note 1 '40 %, needs the schema' --to lead
 teamlog done 1 'on branch fix-login'
 export TEAMLOG_AGENT=lead
 teamlog show 1
-teamlog edit 3 --subject 'Write more tests'
+teamlog assign 3 qa
+teamlog edit 3 --priority high --label +ui
 export TEAMLOG_AGENT=dev
 teamlog say qa 'the schema is on main'
 echo 'from a pipe' | teamlog say qa -
 export TEAMLOG_AGENT=qa
 teamlog inbox
 teamlog ack --all
-teamlog claim 2
 teamlog list --mine
-teamlog list --status completed
+teamlog list --label api --status completed
+teamlog next
 teamlog log --since yesterday --by dev
 teamlog",
     );
@@ -62,11 +63,11 @@ teamlog",
         "dev holds it until",
         "1  completed  Fix the login\n  on branch fix-login\n",
         "40 %, needs the schema",
-        "3  pending  Write more tests\n",
+        "3  pending  Write the tests\n",
         "the schema is on main",
         "from a pipe",
         "acked 2 messages\n",
-        "teamlog done 2 RESULT\n",
+        "teamlog done 3 RESULT\n",
     ] {
         assert!(said.contains(part), "{part:?} is missing in\n{said}");
     }
@@ -258,7 +259,7 @@ const NAIVE: &[(&str, i32, &str)] = &[
     ("task complete demo 1", 2, "TEAMLOG_AGENT=NAME"),
     ("task complete demo 1 --worker qa --epoch 1", 0, "completed"),
     ("task cancel demo 1 --actor lead", 1, "already completed"),
-    ("task assign demo 1 --to qa", 2, "task-assign"),
+    ("task assign demo 1 --to qa", 2, "teamlog assign"),
     (
         "task-update demo --from dev --to lead --task-id 1 --status dnoe",
         2,

@@ -25,7 +25,7 @@ pub struct TaskEdit {
     pub task_id: String,
     /// Subject of the task, one line
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    #[cfg_attr(feature = "cli", arg(long, alias = "title", value_name = "TEXT"))]
     pub subject: Option<String>,
     /// Description of the task
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,12 @@ pub struct TaskEdit {
     pub parent: Option<String>,
     /// All tasks that must be completed first, separated by commas
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "T,U", value_delimiter = ','))]
+    #[cfg_attr(feature = "cli", arg(
+            long = "after",
+            visible_aliases = ["blocked-by", "deps"],
+            value_name = "T,U",
+            value_delimiter = ','
+        ))]
     pub blocked_by: Option<Vec<String>>,
     /// Attributes of the task
     #[serde(flatten)]
