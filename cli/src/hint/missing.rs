@@ -61,7 +61,8 @@ pub(super) fn team(team: &str, has_others: bool, caller: &Caller<'_>) -> Option<
         data_root, others, ..
     } = &caller.place
     else {
-        return Some(listed(caller));
+        // A token names one team, and the daemon lists no others for it.
+        return Some("ask the operator for a token of that team".to_owned());
     };
     if has_others {
         return elsewhere(&others(), caller).or_else(|| Some(listed(caller)));
