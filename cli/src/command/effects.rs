@@ -7,6 +7,8 @@ use teamlog_guard::{Effect, Own, Place, Programs, shell};
 
 /// Options that name a file or program that the command only reads.
 const READ: &[&str] = &[
+    "add --description-file",
+    "add --resource",
     "append --batch",
     "append --payload-file",
     "artifact put FILE|-",
