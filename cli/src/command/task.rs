@@ -37,7 +37,7 @@ subcommands! {
         .examples("\
   teamlog task create demo --subject 'Fix the login'
   teamlog task create demo --subject 'Ship it' --task-id T-9 --blocked-by T-1 --key k-9
-  teamlog task create demo --subject 'Write the tests' --parent 2 --label ui --due friday
+  teamlog task create demo --subject 'Write the tests' --parent 7 --label ui --due friday
   teamlog task create demo --subject 'Write it up' --description-file - < notes.md
   teamlog task create demo --subject 'Mend reading' --resource src/io --resource 'tests/io/*.rs'");
     EDIT = operation::<TaskEdit>("edit", claim::changed)

@@ -224,8 +224,8 @@ pub mod undo {
             .agent_if_known("worker", |undo| &mut undo.worker)
             .details("Without EVENT, your last command is reversed. An undo can be undone. Messages and completions cannot.")
             .examples("\
-  teamlog undo --as lead
-  teamlog undo 12 --as lead")
+  teamlog edit T-5 --priority high --as lead && teamlog undo --as lead
+  teamlog config set demo nudge.idle_seconds 60 --as qa && teamlog undo --as qa")
     }
 
     fn shown(answer: &UndoAnswer, _: &View) -> Vec<String> {
