@@ -112,7 +112,9 @@ fn whoever_comes_second_is_refused_even_the_holder() {
     let held = claimed(&mut team, new("first"));
     for worker in ["qa", "dev"] {
         let refusal = refused(team.task_claim(claim("1", worker)), Code::ClaimConflict);
-        has!(refusal.details, {"owner": "dev", "leased_until": held.leased_until});
+        has!(refusal.details, {"owner": "dev", "epoch": 1, "leased_until": held.leased_until});
+        let yours = refusal.details.get("yours").cloned();
+        assert_eq!(yours, (worker == "dev").then_some(Value::Bool(true)));
         assert!(
             !format!("{refusal:?}").contains(&held.claim_token),
             "a token is for its holder"

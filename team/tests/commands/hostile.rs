@@ -26,7 +26,7 @@ pub fn call(
 
 /// Calls `check` for every operation with a copy of the world in which the operation can succeed. Returns the world after the
 /// last operation.
-fn each(mut check: impl FnMut(&'static Operation, &World, &Map<String, Value>)) -> World {
+pub fn each(mut check: impl FnMut(&'static Operation, &World, &Map<String, Value>)) -> World {
     let world = World::new();
     with_dead_letter(&world);
     let mut given = Given::default();

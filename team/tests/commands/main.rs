@@ -35,6 +35,7 @@ mod broker_events;
 mod broker_hints;
 mod broker_shapes;
 mod broker_waits;
+mod claim_order;
 mod claim_sessions;
 mod claims;
 mod claims_seen;
