@@ -40,54 +40,6 @@ fn a_repetition_gets_the_first_bytes_also_when_the_world_moved_on_and_after_a_re
 }
 
 #[test]
-fn a_claim_is_answered_again_only_as_long_as_it_lives() {
-    let world = World::new();
-    let operation = json!({"task_id": "3", "worker": "ada", "lease_ms": 300_000});
-    let asked = [
-        ("k1", "/v1/tasks/1/claim", json!({"agentId": "ada"})),
-        ("k2", "/v1/tasks/1/renew", json!({"epoch": 1})),
-        ("k3", "/v1/tasks/2/claim", json!({"agentId": "ada"})),
-        ("k4", "/v1/api/claim-task", operation),
-        (
-            "k5",
-            "/v1/api/claim-next-task",
-            json!({"worker": "ada", "lease_ms": 300_000}),
-        ),
-    ];
-    for title in ["one", "two", "three", "four"] {
-        world.post("/v1/tasks", json!({"title": title})).done(201);
-    }
-    let ask = |(key, target, body): &(&str, &str, Value)| world.keyed(key, target, body.clone());
-    let first: Vec<_> = asked.iter().map(ask).collect();
-    for (asked, first) in asked.iter().zip(&first) {
-        assert_eq!((first.status, first.header(REPLAYED)), (200, None));
-        let again = ask(asked);
-        // A header marks the repeated answer. The body has the bytes of the first answer.
-        assert_eq!(again.reply.body, first.reply.body, "{asked:?}");
-        assert_eq!(again.header(REPLAYED), Some("true"), "{asked:?}");
-    }
-    world.story(r#"POST /v1/tasks/2/complete {"epoch": 1} -> 200"#);
-    world.later(300 * SECOND);
-    let events = count(&world);
-    for (asked, (status, code)) in asked.iter().zip([
-        (403, "lease_expired"),
-        (403, "lease_expired"),
-        (409, "claim_conflict"),
-        (403, "lease_expired"),
-        (403, "lease_expired"),
-    ]) {
-        let dead = ask(asked);
-        dead.refused(status, code);
-        assert_eq!(dead.header(REPLAYED), None, "{asked:?}");
-    }
-    assert_eq!(count(&world), events);
-    // If another agent claimed the task in the meantime, the answer to the repeated request says so.
-    world.story(r#"POST /v1/tasks/1/claim {"agentId": "bob"} -> 200"#);
-    ask(&asked[0]).refused(409, "claim_conflict");
-    ask(&asked[1]).refused(409, "claim_conflict");
-}
-
-#[test]
 fn how_a_body_is_written_makes_no_other_request() {
     let world = World::new();
     let ask = |body: &str| {
@@ -129,29 +81,6 @@ fn another_request_under_the_key_is_refused_and_changes_nothing() {
         c: POST /v1/tasks/2/claim {"agentId": "ada"} -> 422 idempotency_key_reused
         "#,
     );
-}
-
-#[test]
-fn what_was_refused_is_not_kept() {
-    let world = World::new();
-    world.story(
-        r#"
-        POST /v1/tasks {"title": "one"} -> 201
-        k: POST /v1/tasks/1/complete {"epoch": 0} -> 409 claim_conflict
-        k: POST /v1/tasks/9/claim {"agentId": "ada"} -> 404 task_not_found
-        k: POST /v1/tasks {"title": ""} -> 400 invalid_input
-        "#,
-    );
-    let done = world.keyed("k", "/v1/tasks/1/claim", json!({"agentId": "ada"}));
-    assert_eq!((done.status, done.header(REPLAYED)), (200, None));
-}
-
-#[test]
-fn without_a_key_a_repetition_is_another_request() {
-    let world = World::new();
-    let first = world.post("/v1/tasks", json!({"title": "one"})).done(201);
-    let second = world.post("/v1/tasks", json!({"title": "one"})).done(201);
-    assert_ne!(first["task"]["id"], second["task"]["id"]);
 }
 
 #[test]

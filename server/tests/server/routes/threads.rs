@@ -90,25 +90,6 @@ fn what_a_thread_cannot_take_is_refused() {
 }
 
 #[test]
-fn a_key_makes_one_thread_and_one_message() {
-    let world = World::new();
-    for target in ["/v1/threads", "/v1/threads/thread-0001/messages"] {
-        let body = match target {
-            "/v1/threads" => json!({"title": "one"}),
-            _ => json!({"message": "one"}),
-        };
-        let first = world.keyed(target, target, body.clone());
-        let again = world.keyed(target, target, body);
-        assert_eq!((first.status, again.status), (201, 201));
-        assert_eq!(first.reply.body, again.reply.body);
-    }
-    let tail = world.get("/v1/threads/thread-0001/tail").done(200);
-    assert_eq!(tail["messages"].as_array().map(Vec::len), Some(1));
-    let threads = world.get("/v1/threads/search").done(200);
-    assert_eq!(threads["threads"].as_array().map(Vec::len), Some(1));
-}
-
-#[test]
 fn an_inbox_is_read_behind_a_cursor_that_is_text() {
     let world = World::with(&["ada", "bob"]);
     let nothing = world.get("/v1/inbox?agentId=ada").done(200);
