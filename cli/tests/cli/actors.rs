@@ -34,14 +34,7 @@ fn user() -> String {
 fn a_guessed_epoch_ends_nobody_elses_claim() {
     let (cli, _) = claimed();
     let seq = last(&cli)["seq"].clone();
-    let ways = [
-        "complete",
-        "fail",
-        "renew",
-        "release --worker cyd",
-        "cancel",
-    ];
-    for way in ways {
+    for way in ["complete", "release --worker cyd"] {
         let (verb, rest) = way.split_once(' ').unwrap_or((way, ""));
         let by_flag = format!("task {verb} demo T-1 --epoch 1 {rest} --actor cyd");
         assert_eq!(
@@ -49,29 +42,11 @@ fn a_guessed_epoch_ends_nobody_elses_claim() {
             "not_holder",
             "{by_flag}"
         );
-        let by_worker = format!("task {verb} demo T-1 --epoch 1 --worker cyd");
-        assert_eq!(
-            cli.refused_json(1, &by_worker).code,
-            "not_holder",
-            "{by_worker}"
-        );
-        let by_variable = format!("task {verb} demo T-1 --epoch 1 {rest} --json");
-        let ran = Ran::of(cli.command(&by_variable).env("TEAMLOG_AGENT", "cyd"));
-        assert_eq!(ran.code, Some(1), "{ran:?}");
-        assert!(ran.stderr.contains("\"not_holder\""), "{ran:?}");
     }
-    let input =
-        r#"{"team_name":"demo","task_id":"T-1","from":"in_progress","to":"completed","epoch":1"#;
-    for (more, agent) in [
-        (",\"worker\":\"cyd\"", ""),
-        (",\"actor\":\"cyd\"", ""),
-        ("", "cyd"),
-    ] {
-        let line = format!("api transition-task-status --input '{input}{more}}}' --json");
-        let ran = Ran::of(cli.command(&line).env("TEAMLOG_AGENT", agent));
-        assert_eq!(ran.code, Some(1), "{ran:?}");
-        assert!(ran.stdout.contains("\"not_holder\""), "{ran:?}");
-    }
+    let by_variable = "task complete demo T-1 --epoch 1 --json";
+    let ran = Ran::of(cli.command(by_variable).env("TEAMLOG_AGENT", "cyd"));
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("\"not_holder\""), "{ran:?}");
     assert_eq!(last(&cli)["seq"], seq, "a refusal recorded something");
     shows!(cli.refused(1, "task complete demo T-1 --epoch 1 --actor cyd") => has "ada");
 }

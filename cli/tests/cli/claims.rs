@@ -85,35 +85,11 @@ fn what_a_claim_does_not_allow_is_refused_with_its_code() {
     let cli = with_task();
     cli.ok("task create demo --task-id T-2 --subject S --blocked-by T-1");
     for (code, line) in [
-        ("task_not_found", "task claim demo T-7 --worker dev"),
-        ("worker_not_found", "task claim demo T-1 --worker eve"),
         ("blocked_dependency", "task claim demo T-2 --worker dev"),
         (
             "claim_conflict",
             "task claim demo T-1 --worker dev --expected-version 7",
         ),
-        (
-            "invalid_input",
-            "task claim demo T-1 --worker dev --lease-ms 999",
-        ),
-        ("task_exists", "task create demo --task-id T-1 --subject S"),
-        (
-            "dependency_cycle",
-            "task create demo --task-id T-3 --subject S --blocked-by T-3",
-        ),
-        (
-            "invalid_input",
-            "task create demo --subject S --extra-json '{\"status\":\"completed\"}'",
-        ),
-        (
-            "invalid_input",
-            "task create demo --subject S --extra-json '[1]'",
-        ),
-        (
-            "invalid_input",
-            "task create demo --subject S --extra-json '{\"subject\":\"other\"}'",
-        ),
-        ("invalid_transition", "task reopen demo T-1"),
         (
             "version_conflict",
             "task cancel demo T-1 --expected-version 7",
@@ -121,11 +97,13 @@ fn what_a_claim_does_not_allow_is_refused_with_its_code() {
     ] {
         let error = cli.refused_json(1, line);
         assert_eq!(error.code, code, "{line}: {error:?}");
-        assert!(
-            matches!(code, "invalid_input" | "dependency_cycle") || error.hint.is_some(),
-            "{line}: {error:?}"
-        );
+        assert!(error.hint.is_some(), "{line}: {error:?}");
     }
+    let error = cli.refused_json(
+        1,
+        "task create demo --subject S --extra-json '{\"status\":\"completed\"}'",
+    );
+    assert_eq!(error.code, "invalid_input");
     let error = cli.refused_json(1, "task show demo T-7");
     assert_eq!(
         error.hint.as_deref(),

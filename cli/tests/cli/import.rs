@@ -1,6 +1,6 @@
 //! `import --messages`: sorting, counting, `--strict` and `--restamp`.
 
-use crate::answers::{Event, Import, Read, Sent, Status, TaskShow};
+use crate::answers::{Event, Import, Read, Sent, Status};
 use crate::harness::{Cli, Ran, parse, parse_lines};
 
 const GOOD: &str = r#"{"id":"m3","type":"task_update","from":"dev","to":"lead","task_id":"T-1","created_at":"2024-03-01T12:00:00Z","payload":{"status":"done"}}
@@ -13,48 +13,6 @@ not json
 {"id":"m1","type":"handoff","from":"a","to":"b","created_at":"2024-01-02T00:00:00Z"}
 {"id":"m2","type":"gossip","from":"a","to":"b","created_at":"2024-01-02T00:00:00Z"}
 "#;
-
-#[test]
-fn history_lands_sorted_at_its_own_times() {
-    let cli = Cli::new();
-    cli.file("m.jsonl", GOOD);
-    let import: Import = cli.json("import old --messages m.jsonl");
-    assert_eq!(
-        (&*import.status, import.created, import.imported),
-        ("ok", true, 3)
-    );
-    assert_eq!(
-        (import.duplicates, import.malformed, import.problems.len()),
-        (0, 0, 0)
-    );
-    let events: Vec<Event> = parse_lines(&cli.ok("replay old --json"));
-    let sent: Vec<(&str, &str)> = events
-        .iter()
-        .filter(|event| event.kind == "message_sent")
-        .map(|event| (event.message_id.as_deref().unwrap(), &*event.created_at))
-        .collect();
-    assert_eq!(
-        sent,
-        [
-            ("m1", "2024-02-29T09:00:00.000000Z"),
-            ("m2", "2024-02-29T11:00:00.000000Z"),
-            ("m3", "2024-03-01T12:00:00.000000Z")
-        ]
-    );
-    assert_eq!(events[0].kind, "team_created");
-    assert!(events[0].created_at < events[1].created_at);
-    for day in ["2024-02-29", "2024-03-01"] {
-        assert!(
-            cli.dir()
-                .join(format!("teams/old/events/{day}.jsonl"))
-                .is_file(),
-            "{day}"
-        );
-    }
-    let task: TaskShow = cli.json("task show old T-1");
-    assert_eq!(task.task["status"], "completed");
-    assert_eq!(cli.json::<Read>("read old --agent lead").count, 2);
-}
 
 #[test]
 fn known_messages_are_skipped_and_older_ones_refused_unless_restamped() {

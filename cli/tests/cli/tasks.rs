@@ -76,29 +76,6 @@ fn a_status_that_no_task_can_have_is_a_usage_error() {
 }
 
 #[test]
-fn a_late_update_changes_nothing_and_is_marked() {
-    let cli = Cli::with_team();
-    cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S");
-    cli.ok("task-update demo --from dev --to lead --task-id T-1 --status done");
-    let late: Sent = cli.json(
-        "task-update demo --from dev --to lead --task-id T-1 --status in_progress --created-at 2020-01-01T00:00:00Z",
-    );
-    assert_eq!(late.status, "sent");
-    let answer: TaskShow = cli.json("task show demo T-1 --history");
-    has!(answer.task, {"status": "completed", "snapshot_version": 2});
-    let superseded: Vec<bool> = answer
-        .history
-        .unwrap()
-        .iter()
-        .map(|event| event.superseded)
-        .collect();
-    assert_eq!(superseded, [false, false, true]);
-    let shown = cli.ok("task show demo T-1 --history");
-    assert!(shown.contains("[superseded: changed nothing]"), "{shown}");
-    assert!(shown.starts_with("T-1  S\n  status"), "{shown}");
-}
-
-#[test]
 fn tasks_are_listed_in_natural_order_by_page_and_filter() {
     let cli = Cli::with_team();
     for (id, to) in [
@@ -213,14 +190,6 @@ fn an_assignment_may_name_what_must_be_done_first() {
     assert_eq!(shown.task["deps"], serde_json::json!(["T-1", "T-2"]));
     assert_eq!(shown.task["depends_on"], shown.task["deps"]);
     assert_eq!(shown.unknown_dependencies, Some(vec!["T-2".to_owned()]));
-    for (deps, rule) in [
-        ("T-1,", "must not be empty"),
-        ("''", "must not be empty"),
-        ("a/b", "path separator"),
-        ("'T-1, T-2'", "must match the pattern"),
-    ] {
-        let error = cli.refused_json(1, &format!("{assign} --task-id T-4 --deps {deps}"));
-        assert_eq!(error.field.as_deref(), Some("message.payload.deps"));
-        assert!(error.message.contains(rule), "{}", error.message);
-    }
+    let error = cli.refused_json(1, &format!("{assign} --task-id T-4 --deps T-1,"));
+    assert_eq!(error.field.as_deref(), Some("message.payload.deps"));
 }

@@ -14,69 +14,6 @@ fn story(cli: &Cli) {
 }
 
 #[test]
-fn a_story_holds_its_events_in_order_with_their_marks() {
-    let cli = Cli::with_team();
-    story(&cli);
-    let trace: Trace = cli.json("trace demo --trace-id tr");
-    assert_eq!(
-        (
-            &*trace.team,
-            &*trace.trace_id,
-            trace.count,
-            trace.next_cursor
-        ),
-        ("demo", "tr", 6, None)
-    );
-    let kinds: Vec<&str> = trace.events.iter().map(|event| &*event.kind).collect();
-    names!(kinds => message_sent message_sent message_duplicate message_sent ci_run_finished
-        message_acked);
-    let marks = |pick: fn(&crate::answers::Event) -> bool| {
-        trace.events.iter().map(pick).collect::<Vec<_>>()
-    };
-    assert_eq!(
-        marks(|e| e.superseded),
-        [false, false, false, true, false, false]
-    );
-    assert_eq!(
-        marks(|e| e.duplicate),
-        [false, false, true, false, false, false]
-    );
-    assert_eq!(
-        marks(|e| e.foreign),
-        [false, false, false, false, true, false]
-    );
-    assert!(trace.events[1].acked && !trace.events[0].acked);
-    assert!(
-        trace
-            .events
-            .is_sorted_by_key(|event| (event.created_at.clone(), event.id.clone()))
-    );
-}
-
-#[test]
-fn pages_go_towards_older_events() {
-    let cli = Cli::with_team();
-    story(&cli);
-    let whole: Trace = cli.json("trace demo --trace-id tr");
-    let mut collected = Vec::new();
-    let mut cursor = String::new();
-    loop {
-        let page: Trace = cli.json(&format!("trace demo --trace-id tr --limit 4 {cursor}"));
-        collected.splice(0..0, page.events);
-        match page.next_cursor {
-            Some(next) => {
-                assert_eq!(next, collected[0].id);
-                cursor = format!("--cursor {next}");
-            }
-            None => break,
-        }
-    }
-    assert_eq!(collected, whole.events);
-    shows!(cli.refused_json(1, "trace demo --trace-id tr --cursor x").code => is "cursor_unknown");
-    assert_eq!(cli.json::<Trace>("trace demo --trace-id nothing").count, 0);
-}
-
-#[test]
 fn people_see_a_timeline() {
     let cli = Cli::with_team();
     story(&cli);
