@@ -1,12 +1,13 @@
 //! The command line: the global options and the subcommands.
 
-use crate::command::Command;
+use crate::command::{Command, help};
 use crate::global::Global;
+use crate::team_argument;
 use clap::error::ErrorKind;
 use clap::{Args as _, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 
-/// One durable, ordered log per team of agents: every message and task change is an event in it
+/// One durable log per team of agents: every message and task change is an event
 #[derive(Debug, clap::Parser)]
 #[command(
     name = "teamlog",
@@ -14,7 +15,8 @@ use std::ffi::OsString;
     max_term_width = 100,
     subcommand_required = true,
     disable_help_subcommand = true,
-    after_help = EXAMPLES
+    help_template = "{about}\n{usage-heading} {usage}{after-help}",
+    after_help = help::short()
 )]
 pub struct Args {
     #[command(flatten)]
@@ -23,26 +25,21 @@ pub struct Args {
     pub command: Command,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  teamlog demo                                    the whole story in one second
-  teamlog init demo --members lead,dev,qa
-  teamlog task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix it' --trace-id tr-1
-  teamlog task-update demo --from dev --to lead --task-id T-1 --status in_progress
-  teamlog read demo --agent dev --unread
-  teamlog trace demo --trace-id tr-1
-  teamlog rehydrate demo && teamlog verify demo
-
-Exit codes:
-  0 done   1 refused   2 usage (doctor: unhealthy)   65 damaged log   69 daemon not to be reached   70 bug
-  74 input/output   75 locked, try again   77 not permitted   78 unsafe file system";
-
 /// Parses argv.
 pub fn typed(argv: &[OsString]) -> Result<Args, clap::Error> {
     quick(argv).or_else(|error| match error.kind() {
         // The version is in every definition.
         ErrorKind::DisplayVersion => Err(error),
+        ErrorKind::DisplayHelp => parse(team_argument::shown_optional(Args::command()), argv),
         _ => parse(Args::command(), argv),
+    })
+}
+
+/// Returns the definition for shell completion. Commands that others replace are hidden.
+pub fn completed() -> clap::Command {
+    Args::command().mut_subcommands(|below| {
+        let is_old = help::is_old(below.get_name());
+        below.hide(is_old)
     })
 }
 
@@ -98,7 +95,7 @@ mod tests {
 
     /// Formats the parsed arguments without clap's list of valid arguments, because that list differs between the two
     /// definitions.
-    fn shown(parsed: &Result<Args, String>) -> String {
+    fn printed(parsed: &Result<Args, String>) -> String {
         let text = format!("{parsed:?}");
         let mut parts = text.split("valid_args: [");
         let first = parts.next().unwrap_or_default().to_owned();
@@ -123,7 +120,7 @@ mod tests {
             let whole = parse(Args::command(), &argv).map_err(|error| error.to_string());
             assert_eq!(quick.is_ok(), whole.is_ok(), "{line}");
             if whole.is_ok() {
-                assert_eq!(shown(&quick), shown(&whole), "{line}");
+                assert_eq!(printed(&quick), printed(&whole), "{line}");
             }
         }
         for line in [

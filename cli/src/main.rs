@@ -30,8 +30,6 @@ mod stream;
 mod team_argument;
 mod when;
 
-use clap::CommandFactory;
-
 fn main() -> std::process::ExitCode {
     outlive_size_limit();
     let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();
@@ -39,7 +37,7 @@ fn main() -> std::process::ExitCode {
     if let Some(exit) = command::guard::init_stage::run(&argv, &env) {
         return u8::from(exit).into();
     }
-    if complete::answered(&argv, &env, args::Args::command) {
+    if complete::answered(&argv, &env, args::completed) {
         return 0.into();
     }
     let argv = link::arranged(argv);

@@ -19,12 +19,10 @@ pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
     let brief = briefing(argv, env);
     let argv = brief.as_deref().unwrap_or(argv);
     if argv.len() < 2 {
-        let mut output = Output::stdout(false, env);
-        let printed = output.text(&Args::command().render_help().to_string());
-        return match printed.and_then(|()| output.flush()) {
-            Ok(()) => Exit::Done,
-            Err(error) => error.report(json, env),
-        };
+        return print(&Args::command().render_help().to_string(), json, env);
+    }
+    if let Some(text) = command::help::requested(argv) {
+        return print(&text, json, env);
     }
     let words = asks_for_help(argv);
     let argv = words.as_deref().unwrap_or(argv);
@@ -41,6 +39,15 @@ pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
     let exit = attempt(args, &mut context).unwrap_or_else(|error| form.report(error, env));
     context.afterwards();
     exit
+}
+
+fn print(text: &str, json: bool, env: &ProcessEnv) -> Exit {
+    let mut output = Output::stdout(false, env);
+    let printed = output.text(text);
+    match printed.and_then(|()| output.flush()) {
+        Ok(()) => Exit::Done,
+        Err(error) => error.report(json, env),
+    }
 }
 
 /// Reason why argv could not be parsed into a command.

@@ -287,6 +287,11 @@ pub fn documented(command: Command) -> Command {
         return command.mut_subcommands(documented);
     }
     let is_required = first.is_some_and(Arg::is_required_set);
+    let meaning = match AMBIGUOUS.contains(&command.get_name()) {
+        true => "The team, if it exists",
+        false => "The team",
+    };
+    let help = format!("{meaning} [default: --team, $TEAMLOG_TEAM, else the only open one]");
     let command = command.arg(
         Arg::new(OPTION_ID)
             .short('t')
@@ -296,7 +301,22 @@ pub fn documented(command: Command) -> Command {
     );
     // `mut_arg` would move TEAM after the other positional arguments.
     command.mut_args(|arg| match is_required && arg.get_id() == ID {
-        true => arg.help("The team [default: --team, $TEAMLOG_TEAM, else the only open one]"),
+        true => arg.help(help.clone()),
+        false => arg,
+    })
+}
+
+/// Builds a definition whose usage lines show `[TEAM]` if TEAM may be left out. The definition is for help only.
+pub fn shown_optional(mut definition: Command) -> Command {
+    definition.build();
+    optional_below(definition)
+}
+
+fn optional_below(command: Command) -> Command {
+    let command = command.mut_subcommands(optional_below);
+    let may_lack_team = command.get_arguments().any(|arg| arg.get_id() == OPTION_ID);
+    command.mut_args(|arg| match may_lack_team && arg.get_id() == ID {
+        true => arg.required(false),
         false => arg,
     })
 }

@@ -1,7 +1,9 @@
 //! `man`: generates manual pages from the definition of the command line.
 
+use crate::command::help;
 use crate::command::prelude::*;
 use crate::hint::Cause;
+use crate::team_argument;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use std::io;
@@ -46,8 +48,7 @@ struct Page {
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut teamlog = context.definition();
-        teamlog.build();
+        let teamlog = team_argument::shown_optional(context.definition());
         match self.out {
             Some(dir) => {
                 let answer = write_all(&teamlog, &dir)?;
@@ -140,18 +141,26 @@ fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
-    if command.has_subcommands() {
+    // The page of `teamlog` itself lists the subcommands in groups.
+    let is_root = title(command) == "teamlog";
+    if command.has_subcommands() && !is_root {
         man.render_subcommands_section(&mut page)?;
     }
-    behind(command).to_writer(&mut page)?;
+    let text = match is_root {
+        true => help::sections(),
+        false => command
+            .get_after_help()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+    };
+    behind(&text).to_writer(&mut page)?;
     Ok(page)
 }
 
-fn behind(command: &clap::Command) -> Roff {
+fn behind(text: &str) -> Roff {
     let mut roff = Roff::new();
-    let text = command.get_after_help().map(ToString::to_string);
     let mut open = false;
-    for line in text.as_deref().unwrap_or_default().lines() {
+    for line in text.lines() {
         match line.strip_suffix(':').filter(|head| !head.starts_with(' ')) {
             Some(heading) => {
                 if open {

@@ -29,6 +29,7 @@ mod effects;
 mod export;
 pub mod guard;
 mod head;
+pub mod help;
 mod hooks;
 mod import;
 mod init;
@@ -87,6 +88,7 @@ use crate::when::{PastPoint, When};
 use all_teams::AllAnswer;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as _, FromArgMatches};
+use help::{Group, Listed, Place};
 use printed::{AnySchema, Either, Printed, answer, changed, lines, of, read, recorded, text};
 use setup::SetupAnswer;
 use talk::{ask, inbox, reply, say};
@@ -117,7 +119,7 @@ use work::{
 macro_rules! commands {
     ($(
         $variant:ident($module:ident $(: $printed:expr)?) = $name:literal,
-        $effect:ident$(($($raised:literal),+))?: $about:literal,
+        $group:ident$(($place:ident))?, $effect:ident$(($($raised:literal),+))?: $about:literal,
     )*) => {
         /// Effect of each subcommand on files. The guard asks about a subcommand only if its effect is not listed.
         pub const EFFECTS: &[teamlog_guard::Command] = &[
@@ -126,6 +128,11 @@ macro_rules! commands {
                 effect: Effect::$effect,
                 raised: &[$($($raised),+)?],
             },)*
+        ];
+
+        /// Group of each subcommand in the help.
+        pub const LISTED: &[Listed] = &[
+            $(Listed { name: $name, group: Group::$group, place: place!($($place)?), about: $about },)*
         ];
 
         /// Printed answers of each subcommand, by name.
@@ -193,6 +200,15 @@ macro_rules! commands {
     };
 }
 
+macro_rules! place {
+    () => {
+        Place::Short
+    };
+    ($place:ident) => {
+        Place::$place
+    };
+}
+
 macro_rules! printed {
     ($module:ident) => {
         $module::printed
@@ -204,139 +220,139 @@ macro_rules! printed {
 
 commands! {
     // `init` creates a data root in the working directory if there is none.
-    Init(init: recorded::<lifecycle::init::InitAnswer>) = "init", Files:
+    Init(init: recorded::<lifecycle::init::InitAnswer>) = "init", Work, Files:
         "Create a team, or add members to one; safe to repeat",
-    Add(add) = "add", TeamData: "Create a task",
-    Next(next) = "next", TeamData: "Claim the best ready task, and show it",
-    Claim(take) = "claim", TeamData: "Claim a task for a limited time, and show it",
-    Note(note: of::<message::send::Send>) = "note", TeamData: "Report on a task",
-    Done(done) = "done", TeamData: "Complete a task that you claimed",
-    Fail(fail) = "fail", TeamData: "Mark a task that you claimed as failed",
-    Release(release) = "release", TeamData: "Release a task that you claimed, for other agents",
-    Drop(discard) = "drop", TeamData: "Cancel a task",
-    Reopen(reopen) = "reopen", TeamData: "Make a failed task pending again",
-    Show(show) = "show", Reads: "Show a task; with --history also its newest events",
-    Edit(edit) = "edit", TeamData: "Change the texts, priority, labels, times or dependencies of a task",
-    Assign(assign) = "assign", TeamData: "Say which agent is to take a task",
-    Undo(undo) = "undo", TeamData: "Reverse your last command, or the command of an event",
-    List(list) = "list", Reads: "List tasks: your own, or by status or owner",
-    Approve(approve: of::<team_task::approval::WriteApproval>) = "approve", TeamData:
+    Add(add) = "add", Work, TeamData: "Create a task",
+    Next(next) = "next", Work, TeamData: "Claim the best ready task, and show it",
+    Claim(take) = "claim", Work(All), TeamData: "Claim a task for a limited time, and show it",
+    Note(note: of::<message::send::Send>) = "note", Work, TeamData: "Report on a task",
+    Done(done) = "done", Work, TeamData: "Complete a task that you claimed",
+    Fail(fail) = "fail", Work(All), TeamData: "Mark a task that you claimed as failed",
+    Release(release) = "release", Work(All), TeamData: "Release a task that you claimed, for other agents",
+    Drop(discard) = "drop", Work(All), TeamData: "Cancel a task",
+    Reopen(reopen) = "reopen", Work(All), TeamData: "Make a failed task pending again",
+    Show(show) = "show", Work, Reads: "Show a task; with --history also its newest events",
+    Edit(edit) = "edit", Work, TeamData: "Change texts, priority, labels, times or dependencies",
+    Assign(assign) = "assign", Work, TeamData: "Say which agent is to take a task",
+    Undo(undo) = "undo", Work, TeamData: "Reverse your last command, or the command of an event",
+    List(list) = "list", Work, Reads: "List tasks: your own, or by status or owner",
+    Approve(approve: of::<team_task::approval::WriteApproval>) = "approve", Work(All), TeamData:
         "Approve a task, which may need it to be completed",
-    Reject(reject: of::<team_task::approval::WriteApproval>) = "reject", TeamData: "Reject a task, with the reason",
-    Say(say: of::<message::send::Send>) = "say", TeamData: "Send a text to an agent",
-    Inbox(inbox) = "inbox", Reads: "Show unread messages",
-    Ask(ask: recorded::<talk::ask::AskAnswer>) = "ask", TeamData: "Ask an agent a question, and wait for the answer",
-    Reply(reply: of::<message::send::Send>) = "reply", TeamData: "Answer a question",
-    Log(log: lines::<Recorded>) = "log", Reads: "Show the newest events, by agent, time or task",
-    Send(send: of::<message::send::Send>) = "send", TeamData: "Send a message to an agent",
-    TaskAssign(task_assign: of::<message::send::Send>) = "task-assign", TeamData: "Give a task to an agent",
-    TaskUpdate(task_update: of::<message::send::Send>) = "task-update", TeamData: "Report on a task or change its status",
-    Read(read) = "read", Reads: "Show an agent's inbox",
-    Ack(ack: recorded::<Either<message::ack::AckAnswer, ack::AckAllAnswer>>) = "ack", TeamData:
+    Reject(reject: of::<team_task::approval::WriteApproval>) = "reject", Work(All), TeamData: "Reject a task, with the reason",
+    Say(say: of::<message::send::Send>) = "say", Talk, TeamData: "Send a text to an agent",
+    Inbox(inbox) = "inbox", Talk, Reads: "Show unread messages",
+    Ask(ask: recorded::<talk::ask::AskAnswer>) = "ask", Talk, TeamData: "Ask an agent a question; --wait waits for the answer",
+    Reply(reply: of::<message::send::Send>) = "reply", Talk, TeamData: "Answer a question",
+    Log(log: lines::<Recorded>) = "log", Watch, Reads: "Show the newest events, by agent, time or task",
+    Send(send: of::<message::send::Send>) = "send", Talk(All), TeamData: "Send a message to an agent",
+    TaskAssign(task_assign: of::<message::send::Send>) = "task-assign", Work(All), TeamData: "Give a task to an agent",
+    TaskUpdate(task_update: of::<message::send::Send>) = "task-update", Work(All), TeamData: "Report on a task or change its status",
+    Read(read) = "read", Talk(All), Reads: "Show an agent's inbox",
+    Ack(ack: recorded::<Either<message::ack::AckAnswer, ack::AckAllAnswer>>) = "ack", Talk, TeamData:
         "Acknowledge a message as its recipient, or all unread ones",
-    Tick(tick: recorded::<Either<lifecycle::tick::TickAnswer, AllAnswer<lifecycle::tick::TickAnswer>>>) = "tick", TeamData:
+    Tick(tick: recorded::<Either<lifecycle::tick::TickAnswer, AllAnswer<lifecycle::tick::TickAnswer>>>) = "tick", Operate(All), TeamData:
         "Record due retries, dead letters and expired leases; for a timer",
-    Nudge(nudge: recorded::<Either<message::nudge::NudgeAnswer, AllAnswer<message::nudge::NudgeAnswer>>>) = "nudge", TeamData("--exec"):
+    Nudge(nudge: recorded::<Either<message::nudge::NudgeAnswer, AllAnswer<message::nudge::NudgeAnswer>>>) = "nudge", Talk(All), TeamData("--exec"):
         "Notify idle agents of unread messages, once per cooldown; for a timer",
-    DeadLetter(dead_letter) = "dead-letter", TeamData:
+    DeadLetter(dead_letter) = "dead-letter", Talk(All), TeamData:
         "Show messages that were not acknowledged in time, or retry one",
-    Deliveries(deliveries) = "deliveries", Reads:
+    Deliveries(deliveries) = "deliveries", Talk(All), Reads:
         "List messages without an ack, next due first",
     // `config` can change the guard's own settings.
-    Config(config) = "config", TeamData("set", "unset"): "Show a team's settings, or change one",
-    Tasks(tasks) = "tasks", Reads: "List tasks, in natural order of their ids",
-    Task(task) = "task", TeamData: "Create, show, claim, finish and release tasks",
-    CanWrite(can_write) = "can-write", Reads: "Check if an agent may write a path now",
+    Config(config) = "config", Operate(All), TeamData("set", "unset"): "Show a team's settings, or change one",
+    Tasks(tasks) = "tasks", Work(Old), Reads: "List tasks, in natural order of their ids",
+    Task(task) = "task", Work(All), TeamData: "Create, show, claim, finish and release tasks",
+    CanWrite(can_write) = "can-write", Work(All), Reads: "Check if an agent may write a path now",
     // `guard exec` runs a program.
-    Guard(guard) = "guard", Reads("exec"): "Decide if a coding agent may carry out a tool call; for its hooks",
-    Setup(setup: answer::<SetupAnswer>) = "setup", Files:
-        "Set up a coding agent for a team: guard, hooks, MCP server, skill, AGENTS.md",
+    Guard(guard) = "guard", Integrate(All), Reads("exec"): "Decide if a coding agent may carry out a tool call; for its hooks",
+    Setup(setup: answer::<SetupAnswer>) = "setup", Integrate, Files:
+        "Set up a coding agent: guard, hooks, MCP, skill, AGENTS.md",
     // `hooks doctor` runs the command of a hook.
-    Hooks(hooks) = "hooks", Reads("--write", "doctor"):
+    Hooks(hooks) = "hooks", Integrate(Old), Reads("--write", "doctor"):
         "Install and check the guard's hook in a coding agent",
-    Bootstrap(bootstrap) = "bootstrap", TeamData:
+    Bootstrap(bootstrap) = "bootstrap", Work(All), TeamData:
         "Follow the bootstrap contract, from the creation of a team to its final synthesis",
-    Ready(ready) = "ready", Reads:
+    Ready(ready) = "ready", Work(All), Reads:
         "List tasks that can be claimed now, most urgent first",
-    Mode(mode) = "mode", TeamData: "Show, start and end workflow modes",
-    State(state) = "state", TeamData: "Read and write mode states as `rcs state` does",
-    Thread(thread) = "thread", TeamData:
+    Mode(mode) = "mode", Work(All), TeamData: "Show, start and end workflow modes",
+    State(state) = "state", Work(Old), TeamData: "Read and write mode states as `rcs state` does",
+    Thread(thread) = "thread", Talk(All), TeamData:
         "Start, read, search and post in threads, and link them to tasks",
-    Artifact(artifact) = "artifact", TeamData("--out"): "Store and fetch files for others: patches, summaries",
-    Usage(usage: recorded::<UsageAnswer>) = "usage", TeamData:
+    Artifact(artifact) = "artifact", Talk(All), TeamData("--out"): "Store and fetch files for others: patches, summaries",
+    Usage(usage: recorded::<UsageAnswer>) = "usage", Watch(All), TeamData:
         "Show and report token use, or set the budget",
-    Prime(prime: read::<Either<message::prime::PrimeAnswer, ContextAnswer>>) = "prime", Reads:
+    Prime(prime: read::<Either<message::prime::PrimeAnswer, ContextAnswer>>) = "prime", Watch(All), Reads:
         "Show an agent's briefing: its tasks, messages and next commands",
-    Wait(wait) = "wait", Reads: "Wait for news of an agent: messages, posts, its tasks",
-    Await(await_event: read::<awaited::Answer>) = "await", Reads:
+    Wait(wait) = "wait", Talk(All), Reads: "Wait for news of an agent: messages, posts, its tasks",
+    Await(await_event: read::<awaited::Answer>) = "await", Talk(Old), Reads:
         "Wait for an important event of a team",
-    Teams(teams: answer::<AllAnswer<lifecycle::teams::TeamListed>>) = "teams", Reads:
+    Teams(teams: answer::<AllAnswer<lifecycle::teams::TeamListed>>) = "teams", Watch(All), Reads:
         "List the teams of the data root",
-    Status(status) = "status", Reads: "Show members, unread messages, blocked and stale tasks",
-    Views(views) = "views", TeamData: "Wait for the view files, which a daemon writes after its answers",
-    Who(who) = "who", Reads:
+    Status(status) = "status", Watch, Reads: "Show members, unread messages, blocked and stale tasks",
+    Views(views) = "views", Operate(All), TeamData: "Wait for the view files, which a daemon writes after its answers",
+    Who(who) = "who", Watch(All), Reads:
         "Show each agent's tasks, leases, last event and blockers",
-    Attention(attention) = "attention", Reads:
+    Attention(attention) = "attention", Watch(All), Reads:
         "Show what needs attention, each with the command that resolves it",
-    Board(board: answer::<BoardAnswer>) = "board", Reads:
-        "Watch a team in the terminal: agents, tasks, attention, events",
-    Trace(trace: of::<story::trace::Trace>) = "trace", Reads: "Show a trace as a timeline, read from the log",
-    Traces(traces) = "traces", Reads: "List traces, newest event first",
-    Replay(replay: lines::<Recorded>) = "replay", Reads:
+    Board(board: answer::<BoardAnswer>) = "board", Watch, Reads:
+        "Watch agents, tasks, attention and events in the terminal",
+    Trace(trace: of::<story::trace::Trace>) = "trace", Watch, Reads: "Show a trace as a timeline, read from the log",
+    Traces(traces) = "traces", Watch(All), Reads: "List traces, newest event first",
+    Replay(replay: lines::<Recorded>) = "replay", Watch, Reads:
         "Print events in order; --actor selects one actor's",
-    Tail(tail: lines::<Recorded>) = "tail", Reads: "Print the newest events; -f follows new ones",
-    Diff(diff) = "diff", Reads:
+    Tail(tail: lines::<Recorded>) = "tail", Watch(Old), Reads: "Print the newest events; -f follows new ones",
+    Diff(diff) = "diff", Watch(All), Reads:
         "Show changes between two points: task fields, inboxes, members",
-    Api(api: changed::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>) = "api", TeamData:
+    Api(api: changed::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>) = "api", Integrate(All), TeamData:
         "Call an operation of the team API; for brokers and agents",
-    Append(append: recorded::<Either<events::append::AppendAnswer, events::append_batch::BatchAnswer>>) = "append", TeamData:
-        "Record events of your own kinds; they are indexed and traced, and change no task",
+    Append(append: recorded::<Either<events::append::AppendAnswer, events::append_batch::BatchAnswer>>) = "append", Integrate, TeamData:
+        "Record events of your own kinds, which change no task",
     // `rehydrate --salvage` leaves out unreadable events.
-    Rehydrate(rehydrate: changed::<events::rehydrate::RehydrateAnswer>) = "rehydrate", TeamData("--salvage"):
+    Rehydrate(rehydrate: changed::<events::rehydrate::RehydrateAnswer>) = "rehydrate", Trust, TeamData("--salvage"):
         "Rebuild state, index and view files from the log",
-    Verify(verify: answer::<Either<VerifiedLog, AllAnswer<VerifiedTeam>>>) = "verify", Reads:
+    Verify(verify: answer::<Either<VerifiedLog, AllAnswer<VerifiedTeam>>>) = "verify", Trust, Reads:
         "Check every byte of the log, and the log against a receipt",
     // `doctor repair` can cut a log or accept a shorter log. `doctor clean` removes teams.
-    Doctor(doctor) = "doctor", TeamData("repair", "clean"): "Check a team, or repair a damaged log",
-    Head(head: read::<receipt::head::HeadAnswer>) = "head", Reads:
+    Doctor(doctor) = "doctor", Operate, TeamData("repair", "clean"): "Check a team, or repair a damaged log",
+    Head(head: read::<receipt::head::HeadAnswer>) = "head", Trust(All), Reads:
         "Make a receipt of the log's present state, for a later check",
-    Keygen(keygen: answer::<receipt::keygen::KeygenAnswer>) = "keygen", Files:
+    Keygen(keygen: answer::<receipt::keygen::KeygenAnswer>) = "keygen", Trust(All), Files:
         "Generate a key pair for signed receipts",
-    Import(import: recorded::<Either<ImportAnswer, ChatAnswer>>) = "import", TeamData:
+    Import(import: recorded::<Either<ImportAnswer, ChatAnswer>>) = "import", Operate(All), TeamData:
         "Import history: message envelopes in any order, or the output of `export`",
-    Export(export: lines::<Recorded>) = "export", Reads:
+    Export(export: lines::<Recorded>) = "export", Operate(All), Reads:
         "Print every event as JSON lines; `import --events` reads them",
     // `convert` replaces the whole log.
-    Convert(convert: recorded::<events::convert::ConvertAnswer>) = "convert", Files:
+    Convert(convert: recorded::<events::convert::ConvertAnswer>) = "convert", Operate(All), Files:
         "Store a team's log in the other format, in place; the original is kept",
-    Backup(backup: answer::<Either<BackupAnswer, BackupAllAnswer>>) = "backup", Files:
+    Backup(backup: answer::<Either<BackupAnswer, BackupAllAnswer>>) = "backup", Trust(All), Files:
         "Back up a team, or all teams, without stopping writers; a second run copies new events only",
     // `restore` replaces the whole log.
-    Restore(restore: recorded::<RestoreAnswer>) = "restore", Files:
+    Restore(restore: recorded::<RestoreAnswer>) = "restore", Trust(All), Files:
         "Restore a team from its backup",
     // `join` adds a whole log to the data root.
-    Join(join: changed::<lifecycle::join::JoinAnswer>) = "join", Files:
+    Join(join: changed::<lifecycle::join::JoinAnswer>) = "join", Operate(All), Files:
         "Join a team that another host put on a journal",
     // `journal` moves a whole log to a journal and back.
-    Journal(journal) = "journal", Files:
+    Journal(journal) = "journal", Operate(All), Files:
         "Manage journals, which order the events of teams on several hosts",
     // `purge` deletes the whole log.
-    Purge(purge: changed::<lifecycle::purge::PurgeAnswer>) = "purge", Files:
+    Purge(purge: changed::<lifecycle::purge::PurgeAnswer>) = "purge", Operate(All), Files:
         "Delete a closed team and its log",
-    Serve(serve: answer::<Either<serve::Ready, serve::Served>>) = "serve", Runs:
+    Serve(serve: answer::<Either<serve::Ready, serve::Served>>) = "serve", Operate, Runs:
         "Run the daemon: HTTP, and open teams for the command line",
-    Dashboard(dashboard: answer::<dashboard::Opened>) = "dashboard", Runs:
+    Dashboard(dashboard: answer::<dashboard::Opened>) = "dashboard", Watch(All), Runs:
         "Open the teams' page in a browser; starts the daemon if needed",
-    Token(token) = "token", Files: "Manage the tokens of HTTP clients and remote agents",
-    Demo(demo: answer::<demo::Answer>) = "demo", Runs:
+    Token(token) = "token", Operate(All), Files: "Manage the tokens of HTTP clients and remote agents",
+    Demo(demo: answer::<demo::Answer>) = "demo", Operate(All), Runs:
         "Show the main job: append, crash, recover, replay, trace, rebuild, verify",
-    Mcp(mcp: text) = "mcp", Runs:
+    Mcp(mcp: text) = "mcp", Integrate(All), Runs:
         "Run a Model Context Protocol server on standard input and output",
-    Schema(schema: answer::<Either<schema::Listing, AnySchema>>) = "schema", Reads:
+    Schema(schema: answer::<Either<schema::Listing, AnySchema>>) = "schema", Integrate(All), Reads:
         "Print the JSON Schema of a command's --json answer",
-    Completions(completions: text) = "completions", Reads:
+    Completions(completions: text) = "completions", Integrate(All), Reads:
         "Generate shell completions",
-    Man(man: answer::<man::Answer>) = "man", Reads("--out"): "Print a manual page, or write all of them",
+    Man(man: answer::<man::Answer>) = "man", Integrate(All), Reads("--out"): "Print a manual page, or write all of them",
 }
 
 // A point in a team's past. Not a doc comment, because clap would print it in the help of each command.

@@ -316,13 +316,22 @@ fn the_reference_in_docs_is_what_the_help_says() {
          command. [commands.md](../protocol/commands.md) explains the answers; their JSON Schemas are in [schemas.json](schemas.json).\n",
     );
     let all = commands(&cli);
-    text.push_str("\n| command | what it does |\n|---|---|\n");
-    for page in all.iter().filter(|page| !page.command.is_empty()) {
-        let shown = help(&cli, &page.command);
-        let about = shown.lines().next().unwrap_or_default().replace('|', "\\|");
-        let anchor = format!("teamlog-{}", page.command.replace(' ', "-"));
-        text.push_str(&format!("| [`{}`](#{anchor}) | {about} |\n", page.command));
+    let whole = cli.ok("help --all");
+    for (heading, names) in groups(&whole) {
+        text.push_str(&format!("\n### {heading}\n\n"));
+        text.push_str("| command | what it does |\n|---|---|\n");
+        let of_group = |page: &&Page| names.iter().any(|name| is_below(&page.command, name));
+        for page in all.iter().filter(of_group) {
+            let shown = help(&cli, &page.command);
+            let about = shown.lines().next().unwrap_or_default().replace('|', "\\|");
+            let anchor = format!("teamlog-{}", page.command.replace(' ', "-"));
+            text.push_str(&format!("| [`{}`](#{anchor}) | {about} |\n", page.command));
+        }
     }
+    text.push_str(&format!(
+        "\n## teamlog help --all\n\n```text\n{}\n```\n",
+        whole.trim_end()
+    ));
     for page in &all {
         let shown = help(&cli, &page.command);
         let name = format!("teamlog {}", page.command);
@@ -337,6 +346,25 @@ fn the_reference_in_docs_is_what_the_help_says() {
         text.push_str("\n```\n");
     }
     document("reference/cli.md", &text);
+}
+
+/// Returns each group of the whole help, with the names of its commands.
+fn groups(help: &str) -> Vec<(&str, Vec<&str>)> {
+    let sections = help.split("\n\n").skip(1);
+    let sections = sections.take_while(|section| !section.starts_with("Topics:"));
+    sections
+        .map(|section| {
+            let mut lines = section.lines();
+            let heading = lines.next().unwrap().trim_end_matches(':');
+            let names = lines.map(|line| line.split_whitespace().next().unwrap());
+            (heading, names.collect())
+        })
+        .collect()
+}
+
+/// Returns true if the command is this subcommand or one of its commands.
+fn is_below(command: &str, name: &str) -> bool {
+    command.split(' ').next() == Some(name)
 }
 
 /// Returns the help without the section of global options. In the long help, each of these options is a paragraph.

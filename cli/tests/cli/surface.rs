@@ -39,17 +39,21 @@ const COMMANDS: [&str; 31] = [
 ];
 
 #[test]
-fn teamlog_alone_helps_with_examples() {
+fn teamlog_alone_helps_and_names_the_whole_help() {
     let cli = Cli::new();
     let help = cli.ok("");
-    assert!(help.starts_with("One durable, ordered log"), "{help}");
-    assert!(help.contains("\nExamples:\n  teamlog demo "), "{help}");
-    assert_eq!(help, cli.ok("--help"));
+    assert!(help.starts_with("One durable log per team"), "{help}");
+    for words in ["--help", "-h", "help"] {
+        assert_eq!(help, cli.ok(words), "{words}");
+    }
+    let all = cli.ok("help --all");
     for command in COMMANDS {
-        assert!(help.contains(&format!("\n  {command} ")), "{command}");
+        assert!(all.contains(&format!("\n  {command} ")), "{command}");
         let own = cli.ok(&format!("{command} --help"));
         assert!(own.contains(&format!("Usage: teamlog {command}")), "{own}");
     }
+    shows!(cli.ok("help claims") => starts "Claims\n");
+    shows!(cli.refused(2, "help nonsense") => has "'nonsense'");
     assert_eq!(
         cli.ok("--version"),
         concat!("teamlog ", env!("CARGO_PKG_VERSION"), "\n")
@@ -57,17 +61,38 @@ fn teamlog_alone_helps_with_examples() {
 }
 
 #[test]
+fn usage_lines_show_if_team_may_be_left_out() {
+    let cli = Cli::new();
+    for (words, usage) in [
+        (
+            "note --help",
+            "Usage: teamlog note [OPTIONS] [TEAM] <TASK> <TEXT>",
+        ),
+        (
+            "help task show",
+            "Usage: teamlog task show [OPTIONS] [TEAM] <TASK>",
+        ),
+        ("purge --help", "Usage: teamlog purge [OPTIONS] <TEAM>"),
+    ] {
+        let help = cli.ok(words);
+        assert!(help.contains(usage), "{help}");
+    }
+    shows!(cli.ok("man note") => has "[\\fITEAM\\fR] <");
+}
+
+#[test]
 fn the_examples_of_the_help_work() {
     let cli = Cli::new();
-    let help = cli.ok("");
-    let examples: Vec<&str> = help
+    let help = cli.ok("help --all");
+    let examples = help.split("\nExamples:\n").nth(1).unwrap();
+    let examples = examples.split("\n\n").next().unwrap();
+    let examples: Vec<&str> = examples
         .lines()
         .filter_map(|line| line.strip_prefix("  teamlog "))
         .collect();
     assert!(examples.len() >= 6, "{examples:?}");
     for example in examples {
-        let line = example.split("   ").next().unwrap();
-        for part in line.split(" && teamlog ") {
+        for part in example.split(" && teamlog ") {
             cli.ok(part);
         }
     }
