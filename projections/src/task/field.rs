@@ -147,7 +147,7 @@ fields! { (task, context)
     /// Task that has this one as a part
     Parent "parent" = task.governed.plan.parent;
     /// Number of the tasks that are parts of this one: all, unfinished and completed ones. The task is not offered while
-    /// one of them is unfinished
+    /// one of them is unfinished. In answers only, never in the view file
     Children "children" = task.governed.plan.children;
     /// Paths that the holder may write, relative to the repository
     Resources "resources" = task.governed.resources;

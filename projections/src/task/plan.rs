@@ -135,10 +135,8 @@ pub(super) fn follow(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) 
         let Some(old): Option<Task> = tx.get(&task_key(parent))? else {
             continue;
         };
-        let mut task = Task {
-            seq: new.seq,
-            ..old.clone()
-        };
+        // The parent keeps its seq: no event changed the parent itself, and its view file is not written anew.
+        let mut task = old.clone();
         task.governed.known = true;
         task.governed.plan.children = children;
         tx.put(&task_key(parent), &task);

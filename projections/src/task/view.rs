@@ -5,9 +5,10 @@ use super::dialect::{Dialect, FieldRow as Row, Special, micros, same_name};
 use super::field::{Field, TaskContext};
 use crate::files::Walk;
 use crate::prelude::*;
-use crate::task::{self, CONFLICT_POLICY, Task};
+use crate::task::{self, CONFLICT_POLICY, Children, Task};
 use schemars::{Schema, SchemaGenerator};
 use serde::{Deserializer, Serializer};
+use std::borrow::Cow;
 
 pub(crate) const DIR: &str = "tasks";
 
@@ -170,11 +171,16 @@ impl JsonSchema for Task {
     }
 }
 
-/// Writes the content of a task's view file into `text`.
+/// Writes the content of a task's view file into `text`. The progress of the children is left out, because events of other
+/// tasks change it and do not rewrite this file.
 pub(crate) fn text(task: &Task, text: &mut Vec<u8>) {
     text.clear();
+    let mut task = Cow::Borrowed(task);
+    if task.governed.plan.children != Children::default() {
+        task.to_mut().governed.plan.children = Children::default();
+    }
     // Writing to memory cannot fail.
-    let _ = serde_json::to_writer_pretty(&mut *text, &Viewed(task, &TaskContext::default()));
+    let _ = serde_json::to_writer_pretty(&mut *text, &Viewed(&task, &TaskContext::default()));
     text.push(b'\n');
 }
 

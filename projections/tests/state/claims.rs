@@ -1,5 +1,6 @@
 //! Tests of the effects of commands on tasks, event by event. The crate `team` tests the rules.
 
+use crate::checks::check_claims;
 use crate::support::*;
 use teamlog_engine::Json;
 use teamlog_projections::fact::Fact;

@@ -2,6 +2,7 @@
 
 mod kept_runs;
 
+use crate::checks::{check_at_hand, check_claims};
 use crate::mailbox::{REQUESTS, check_mail, marked, moved, requested};
 use crate::runs::{check_due, reported};
 use crate::support::*;

@@ -9,6 +9,7 @@ mod cases;
 #[path = "../../../engine/tests/support/given.rs"]
 mod given;
 
+mod checks;
 mod claims;
 mod folds;
 mod histories;

@@ -1,5 +1,6 @@
 //! Tests of ready tasks in their order, and of the dependencies of waiting tasks.
 
+use crate::checks::check_at_hand;
 use crate::support::*;
 use teamlog_projections::{Live, Message, Priority, Task};
 
