@@ -4,7 +4,6 @@ pub(crate) mod grant;
 pub mod holding;
 pub(crate) mod proof;
 pub(crate) mod renewal;
-pub(crate) mod session;
 
 use crate::prelude::*;
 

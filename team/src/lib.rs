@@ -39,6 +39,7 @@ pub mod message;
 pub mod mode;
 pub mod names;
 pub mod operation;
+pub mod ownership;
 mod page;
 mod prelude;
 pub mod receipt;
@@ -57,7 +58,7 @@ mod uuid;
 pub mod worker;
 
 pub use backup::dir::BackupDir;
-pub use claim::session::{SessionClaim, SessionClaimAnswer};
+
 pub use failure::{Failure, Result};
 pub use handle::exchange::Exchange;
 pub use handle::notes::Notes;
@@ -67,6 +68,7 @@ pub use log::recorded::Recorded;
 pub use receipt::given::GivenReceipt;
 pub use receipt::key::{PublicKey, SecretKey};
 pub use refusal::{Code, Refusal};
+pub use task::session_claim::{SessionClaim, SessionClaimAnswer};
 
 pub use teamlog_engine as engine;
 pub use teamlog_projections as projections;

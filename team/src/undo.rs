@@ -23,7 +23,7 @@ operation! {
         #[arg(long, value_name = "AGENT")]
         worker: Option<String>,
     }) -> UndoAnswer = Team::undo,
-    refuses = [PointUnknown, TaskNotFound, InvalidTransition, UnsupportedMode, ModeNotActive, PastBusy]
+    refuses = [PointUnknown, InvalidTransition, PastBusy]
 }
 
 /// `{undone, seq, text, task_id?}`.

@@ -188,7 +188,7 @@ pub mod show {
 
 pub mod edit {
     use super::*;
-    use teamlog_team::task::edit::TaskEdit;
+    use teamlog_team::ownership::edit::TaskEdit;
 
     subcommands! {
         operation::<TaskEdit>("edit", claim::changed)
@@ -203,7 +203,7 @@ pub mod edit {
 
 pub mod assign {
     use super::*;
-    use teamlog_team::task::assign::TaskAssignment;
+    use teamlog_team::ownership::assign::TaskAssignment;
 
     subcommands! {
         operation::<TaskAssignment>("assign", claim::assigned)

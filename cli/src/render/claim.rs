@@ -2,8 +2,8 @@
 
 use crate::render::prelude::*;
 use crate::render::{doubts, paths};
+use teamlog_team::ownership::assign::AssignmentAnswer;
 use teamlog_team::projections::Status;
-use teamlog_team::task::assign::AssignmentAnswer;
 use teamlog_team::task::claim::ClaimAnswer;
 use teamlog_team::task::claim_next::ClaimNextAnswer;
 use teamlog_team::task::create::TaskAnswer;

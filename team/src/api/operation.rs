@@ -10,8 +10,8 @@ use crate::operation::prelude::*;
 use crate::operation::{Effect, Op};
 use crate::projections::agent_token::event::AgentScope;
 use crate::{
-    agent_token, artifact, attention, bootstrap, integrity, lifecycle, log, message, mode, receipt,
-    resource, story, task, thread, undo, usage, worker,
+    agent_token, artifact, attention, bootstrap, integrity, lifecycle, log, message, mode,
+    ownership, receipt, resource, story, task, thread, undo, usage, worker,
 };
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
@@ -296,8 +296,8 @@ pub static OPERATIONS: &[Operation] = &[
     row::<task::renew::TaskRenew>(),
     row::<task::finish::TaskFinish>(),
     row::<task::release::TaskRelease>(),
-    row::<task::edit::TaskEdit>(),
-    row::<task::assign::TaskAssignment>(),
+    row::<ownership::edit::TaskEdit>(),
+    row::<ownership::assign::TaskAssignment>(),
     row::<undo::Undo>(),
     row::<task::cancel::TaskCancel>(),
     row::<task::reopen::TaskReopen>(),

@@ -14,7 +14,7 @@ use crate::task::record::RESERVED;
 operation! {
     /// Make a task
     "create-task": Records(TaskCreate) -> TaskAnswer as task_create,
-    refuses = [TaskExists, WorkerNotFound, DependencyCycle, BudgetExceeded],
+    refuses = [TaskExists, TaskNotFound, WorkerNotFound, DependencyCycle, BudgetExceeded],
     rules = Rules {
         lifecycle: &RESERVED,
         ..Rules::COMMON

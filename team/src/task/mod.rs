@@ -1,14 +1,12 @@
 //! Tasks: creation, claims, completion, release and holders.
 
 pub mod approval;
-pub mod assign;
 pub mod blocking;
 pub mod cancel;
 pub mod change;
 pub mod claim;
 pub mod claim_next;
 pub mod create;
-pub mod edit;
 pub(crate) mod evidence;
 pub mod finish;
 pub mod history;
@@ -24,8 +22,8 @@ pub mod renew;
 pub mod reopen;
 pub mod report;
 pub mod resources;
+pub(crate) mod session_claim;
 pub mod show;
 pub mod sorting;
-pub(crate) mod takeover;
 
 pub use crate::claim::holding;

@@ -95,8 +95,9 @@ fn the_story_has_every_operation_and_each_can_be_carried_out() {
 }
 
 /// Values that name no existing object, and the code of the refusal.
-pub const ABSENT: [(&str, &str, Code); 15] = [
+pub const ABSENT: [(&str, &str, Code); 16] = [
     ("task_id", "999", Code::TaskNotFound),
+    ("parent", "998", Code::TaskNotFound),
     ("worker", "nobody", Code::WorkerNotFound),
     ("to_worker", "nobody", Code::WorkerNotFound),
     ("from_worker", "nobody", Code::WorkerNotFound),

@@ -10,7 +10,7 @@ fn edit(task_id: &str) -> TaskEdit {
 }
 
 fn part(task_id: &str, parent: &str) -> TaskCreate {
-    given!(TaskCreate, parent, ..new(task_id))
+    given!(TaskCreate, task_id, parent, ..new(task_id))
 }
 
 fn next(team: &mut Team, worker: &str) -> Option<String> {
@@ -130,8 +130,10 @@ fn a_task_is_overdue_until_it_ends_and_its_time_is_absolute() {
 #[test]
 fn a_parent_shows_its_progress_and_is_offered_after_its_parts() {
     let (_, mut team) = demo();
-    for task in [new("ship"), part("a", "ship"), part("b", "ship")] {
-        team.task_create(task).unwrap();
+    team.task_create(given!(TaskCreate, task_id: "ship", ..new("ship")))
+        .unwrap();
+    for id in ["a", "b"] {
+        team.task_create(part(id, "ship")).unwrap();
     }
     assert_eq!(
         shown(&mut team, "ship")["children"],
@@ -208,7 +210,7 @@ fn a_free_task_is_assigned_and_a_held_one_is_taken_by_the_leader_or_by_force() {
         group[0]["payload"]["taken_from"],
         json!({"worker": "dev", "epoch": 1, "forced": true})
     );
-    let told = &group[1]["payload"];
+    let told = &group[1]["payload"]["message"];
     assert_eq!(
         (&told["to"], &told["task_id"]),
         (&json!("dev"), &json!("1"))
@@ -254,7 +256,7 @@ fn a_held_task_is_edited_by_its_holder_or_by_force() {
     let group = events(&mut team).split_off(before);
     assert_eq!(group[0]["payload"]["forced"], true);
     assert_eq!(
-        (&group[1]["kind"], &group[1]["payload"]["to"]),
+        (&group[1]["kind"], &group[1]["agent"]),
         (&json!("message_sent"), &json!("dev"))
     );
     refused(team.task_edit(edit("1")), Code::InvalidInput);

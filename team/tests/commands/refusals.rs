@@ -14,9 +14,10 @@ use teamlog_team::api::{self, OPERATIONS};
 type History = Vec<(&'static str, Value)>;
 
 /// Codes that the tests of another file reach, because a row of a table cannot.
-const ELSEWHERE: [(&str, &[&str], &str); 10] = [
+const ELSEWHERE: [(&str, &[&str], &str); 11] = [
     // This refusal needs a daemon that already folds the maximum number of past states.
     ("diff", &["PastBusy"], include_str!("past.rs")),
+    ("undo", &["PastBusy"], include_str!("past.rs")),
     // This refusal needs an ack that comes too late.
     (
         "requeue-dead-letter",
@@ -147,6 +148,7 @@ fn begun(name: &str) -> History {
             claim("k"),
         ],
         "autopilot" => vec![mode("autopilot")],
+        "autopilot canceled" => vec![mode("autopilot"), ("mode-cancel", json!({"mode": "autopilot"}))],
         "artifact" => vec![("artifact-put", json!({"name": "a", "content": "1"}))],
         "sent" => vec![("send", json!({"from": "dev", "to": "lead", "type": "handoff", "message_id": "m"}))],
         "token" => vec![("token-add", json!({"agent": "dev", "digest": "0a".repeat(32)}))],
@@ -484,6 +486,52 @@ fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
             ("claimed", operation, versioned(1), VersionConflict),
         ]);
     }
+    rows.extend([
+        ("nothing", "undo", json!({"seq": 999}), PointUnknown),
+        ("nothing", "undo", json!({"seq": 1}), InvalidTransition),
+        (
+            "autopilot canceled",
+            "undo",
+            json!({"seq": 2}),
+            InvalidTransition,
+        ),
+        (
+            "task",
+            "edit-task",
+            json!({"task_id": "1", "subject": "t", "expected_version": 99}),
+            VersionConflict,
+        ),
+        (
+            "two tasks",
+            "edit-task",
+            json!({"task_id": "1", "blocked_by": ["2"]}),
+            DependencyCycle,
+        ),
+        (
+            "claimed",
+            "edit-task",
+            json!({"task_id": "1", "subject": "t", "worker": "qa"}),
+            NotHolder,
+        ),
+        (
+            "completed",
+            "assign-task",
+            json!({"task_id": "1", "owner": "qa"}),
+            AlreadyTerminal,
+        ),
+        (
+            "claimed",
+            "assign-task",
+            json!({"task_id": "1", "owner": "qa", "worker": "qa"}),
+            NotHolder,
+        ),
+        (
+            "task",
+            "assign-task",
+            json!({"task_id": "1", "owner": "qa", "expected_version": 99}),
+            VersionConflict,
+        ),
+    ]);
     for operation in ["mode-update", "mode-complete", "mode-fail", "mode-cancel"] {
         rows.push((
             "nothing",

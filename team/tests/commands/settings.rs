@@ -123,7 +123,7 @@ fn the_list_is_paged_in_the_order_of_the_table() {
     );
     assert_eq!(
         (keys.len(), &*keys[0]),
-        (45, "delivery.default.ack_timeout_seconds")
+        (46, "delivery.default.ack_timeout_seconds")
     );
     let unknown = given!(ConfigList, cursor: "x");
     refused(team.config_list(unknown), Code::CursorUnknown);

@@ -79,7 +79,7 @@ fn reports_add_up_and_are_shown_by_agent_and_task() {
     let rest = given!(Usage, cursor: page.next_cursor);
     let rest = team.usage(&rest).unwrap();
     assert_eq!((&*rest.agents[0].worker, rest.next_cursor), ("qa", None));
-    let one = given!(Usage, worker: "nobody", task_id: "1");
+    let one = given!(Usage, worker: "lead", task_id: "1");
     let one = team.usage(&one).unwrap();
     assert_eq!(
         (one.agents[0].used.tokens, one.task.unwrap().tokens),

@@ -1,13 +1,13 @@
 //! `edit-task`: changes the texts, due time, labels, parent and dependencies of a task.
 
 use crate::doubts::TaskDoubts;
+use crate::ownership::takeover;
 use crate::projections::task::event::TaskUpdated;
 use crate::projections::task::{Attributes, PlanChange};
 use crate::task::change::{check_subject, wait_for};
 use crate::task::create::dependencies;
 use crate::task::plan::{PlanInput, check_parent};
 use crate::task::prelude::*;
-use crate::task::takeover;
 
 operation! {
     /// Change the texts, priority, labels, times, parent or dependencies of a task
@@ -145,6 +145,7 @@ impl Command for TaskEdit {
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
         let priority = self.check()?;
         let wanted = self.blocked_by.as_deref().map(dependencies).transpose()?;
+        takeover::check_member(live, self.worker.as_deref())?;
         let decision = TaskDecision::load(live, &self.task_id, ctx.now)?;
         decision.decision(|decision| {
             decision.check_version(self.expected_version)?;

@@ -38,6 +38,11 @@ pub(crate) fn check(
     }))
 }
 
+/// Checks that a named agent may act in the team.
+pub(crate) fn check_member(live: &Live, worker: Option<&str>) -> Result<()> {
+    worker.map_or(Ok(()), |worker| membership::check(live, "worker", worker))
+}
+
 /// Appends a message to an agent about the task; its cause is the event at `cause`.
 pub(crate) fn tell(
     live: &Live,

@@ -2,10 +2,10 @@
 //! force.
 
 use crate::doubts::TaskDoubts;
+use crate::ownership::takeover::{self, Overridden};
 use crate::projections::task::event::TaskAssigned;
 use crate::task::create::check_owner;
 use crate::task::prelude::*;
-use crate::task::takeover::{self, Overridden};
 
 operation! {
     /// Say which agent is to take a task
@@ -56,6 +56,7 @@ impl Command for TaskAssignment {
         check_expected(self.expected_version)?;
         names::check_known_given([("worker", &self.worker)])?;
         check_owner(live, self.owner.as_deref())?;
+        takeover::check_member(live, self.worker.as_deref())?;
         let decision = TaskDecision::load(live, &self.task_id, ctx.now)?;
         decision.decision(|decision| {
             decision.check_open()?;
