@@ -9,8 +9,8 @@ use crate::global::wants_json;
 use crate::link;
 use crate::output::Output;
 use crate::team_argument::{self, Given, Words};
-use clap::CommandFactory;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Subcommand};
 use std::ffi::OsString;
 use teamlog_team::api::Operation;
 
@@ -202,7 +202,8 @@ fn usage(error: &clap::Error, argv: &[OsString], json: bool, env: &ProcessEnv) -
         let _ = error.print();
         return Exit::Done;
     }
-    let error = CommandError::of_clap(error, &format!("{} --help", subcommand(argv)));
+    let help = format!("{} --help", subcommand(argv));
+    let error = CommandError::of_clap(error, &help, Command::has_subcommand);
     match link::is_api(argv) {
         true => command::api::undone(env, json, None, error),
         false if link::is_state(argv) => {

@@ -515,5 +515,6 @@ impl<O> AgentField<O> {
 
 /// Builds arguments from the matches that clap accepted, and removes them from the matches.
 fn parsed<A: FromArgMatches>(matches: &mut ArgMatches) -> Result<A, CommandError> {
-    A::from_arg_matches_mut(matches).map_err(|error| CommandError::of_clap(&error, "--help"))
+    A::from_arg_matches_mut(matches)
+        .map_err(|error| CommandError::of_clap(&error, "--help", |_| false))
 }

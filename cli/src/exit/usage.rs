@@ -1,13 +1,16 @@
 //! Converts usage errors of clap.
 
 use super::{CommandError, meaning};
-use crate::command::Command;
-use clap::Subcommand;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 impl CommandError {
-    /// Converts an error of clap into one line. `help` is the command that prints the help.
-    pub fn of_clap(error: &clap::Error, help: &str) -> CommandError {
+    /// Converts an error of clap into one line. `help` is the command that prints the help; `is_command` says whether a word
+    /// is a command of teamlog.
+    pub fn of_clap(
+        error: &clap::Error,
+        help: &str,
+        is_command: impl Fn(&str) -> bool,
+    ) -> CommandError {
         let text = error.render().to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         let message = match error.kind() {
@@ -31,7 +34,7 @@ impl CommandError {
             "write the value of an option such as --requires-approval with =: --OPTION={word}"
         );
         let tip = tip.or_else(|| is_value.then_some(stated.as_str()));
-        let meant = meant(error);
+        let meant = meant(error, is_command);
         let tip = meant.as_deref().or(tip);
         CommandError::usage(message.join(" ")).or_hint(match tip {
             Some(tip) => format!("{tip}\n{help}"),
@@ -41,7 +44,7 @@ impl CommandError {
 }
 
 /// Returns a hint with the equivalent command or value for a word that clap does not know.
-fn meant(error: &clap::Error) -> Option<String> {
+fn meant(error: &clap::Error, is_command: impl Fn(&str) -> bool) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
@@ -50,8 +53,8 @@ fn meant(error: &clap::Error) -> Option<String> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let word = text(ContextKind::InvalidSubcommand)?;
-            let is_command = || Command::has_subcommand(word);
-            meaning::of_command(word).or_else(|| is_command().then(|| format!("teamlog {word}")))
+            meaning::of_command(word)
+                .or_else(|| is_command(word).then(|| format!("teamlog {word}")))
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => meaning::of_value(
             text(ContextKind::InvalidArg)?,
