@@ -62,7 +62,7 @@ mod tests {
         assert!(check_files(FILES).is_ok());
         let refused = check_files(16).unwrap_err().to_string();
         assert!(
-            refused.contains("needs 64 open files, but can have 16 (ulimit -n"),
+            refused.contains("needs 64 open files, but the limit is 16 (ulimit -n"),
             "{refused}"
         );
     }

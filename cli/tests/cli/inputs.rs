@@ -18,7 +18,7 @@ fn help_is_a_command() {
 #[test]
 fn an_unknown_option_is_not_taken_for_a_value() {
     let cli = Cli::with_team();
-    let said = cli.refused(2, "task create demo --title 'Fix it'");
+    let said = cli.refused(2, "task create demo --headline 'Fix it'");
     assert!(!said.contains("use '--"), "{said}");
     shows!(said => has "teamlog task create --help");
 }
