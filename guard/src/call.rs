@@ -10,7 +10,7 @@ use crate::known::Programs;
 use crate::patch;
 use crate::place::Place;
 use crate::shell;
-use crate::writes::{Doubt, Writes};
+use crate::writes::{Unknown, Writes};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ pub struct Call {
     /// The tool, as the agent names it.
     pub tool: String,
     /// Effect of the call on files.
-    pub deed: Deed,
+    pub action: Action,
     /// Working directory, if the call names one.
     pub cwd: Option<String>,
     /// Form of the call.
@@ -38,7 +38,7 @@ pub enum Form {
 
 /// Effect of a tool call on files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Deed {
+pub enum Action {
     /// Writes these files.
     Files(Vec<String>),
     /// Runs a command in a shell.
@@ -113,9 +113,9 @@ impl Call {
         ];
         Ok(Call {
             tool: tool.to_owned(),
-            deed: match twice.into_iter().flatten().next() {
-                Some(why) => Deed::Unknown(why, files(&input)),
-                None => deed(tool, &input),
+            action: match twice.into_iter().flatten().next() {
+                Some(why) => Action::Unknown(why, files(&input)),
+                None => action(tool, &input),
             },
             cwd,
             form: match call.contains_key("tool_name") {
@@ -133,19 +133,19 @@ impl Call {
             None => place.clone(),
         };
         let mut writes = Writes::default();
-        match &self.deed {
-            Deed::Shell(command) => return shell::writes(command, &place, programs),
-            Deed::Program(words) => return shell::program_writes(words, &place, programs),
-            Deed::Files(files) => self.files(files, &place, &mut writes),
-            Deed::Reads => {}
-            Deed::Unknown(why, files) => {
+        match &self.action {
+            Action::Shell(command) => return shell::writes(command, &place, programs),
+            Action::Program(words) => return shell::program_writes(words, &place, programs),
+            Action::Files(files) => self.files(files, &place, &mut writes),
+            Action::Reads => {}
+            Action::Unknown(why, files) => {
                 self.files(files, &place, &mut writes);
-                writes.doubt(why.clone());
+                writes.add_unknown(why.clone());
             }
-            Deed::Foreign(_) if programs.trusts(&[Some(&self.tool)]) => {}
-            Deed::Foreign(files) => {
+            Action::Foreign(_) if programs.trusts(&[Some(&self.tool)]) => {}
+            Action::Foreign(files) => {
                 self.files(files, &place, &mut writes);
-                writes.doubt(Doubt::unknown(self.tool.clone()));
+                writes.add_unknown(Unknown::for_program(self.tool.clone()));
             }
         }
         writes
@@ -156,7 +156,7 @@ impl Call {
             let file = &at_home(file, place);
             match place.resolve(file) {
                 Some(path) => writes.write(path, false, &self.tool),
-                None => writes.doubt(format!(
+                None => writes.add_unknown(format!(
                     "{file} is relative to a directory that is not known"
                 )),
             }
@@ -164,7 +164,7 @@ impl Call {
     }
 }
 
-/// Returns a reason for a doubt (an unknown write) if several of the fields `names` are present.
+/// Returns the reason for an unknown write if several of the fields `names` are present.
 fn several(what: &str, fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let given: Vec<&str> = names
         .iter()
@@ -194,30 +194,30 @@ fn object(value: &Value) -> Result<Map<String, Value>, serde_json::Error> {
     }
 }
 
-fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
+fn action(tool: &str, input: &Map<String, Value>) -> Action {
     let name = tool.to_lowercase();
     let name = name.as_str();
     if shell::lists("@tool-shell", name) {
-        return shell_deed(tool, input);
+        return shell_action(tool, input);
     }
     if shell::lists("@tool-unread-shell", name) {
         let why = format!("{tool} runs commands that are not for a POSIX shell");
-        return Deed::Unknown(why, files(input));
+        return Action::Unknown(why, files(input));
     }
     if name == "apply_patch" || name == "applypatch" {
-        return patch_deed(tool, input);
+        return patch_action(tool, input);
     }
     if shell::lists("@tool-writes", name) {
-        return files_deed(tool, input);
+        return files_action(tool, input);
     }
     if shell::lists("@tool-reads", name) {
-        return Deed::Reads;
+        return Action::Reads;
     }
     if shell::lists("@tool-looks", name) {
         let own = name.starts_with("mcp__teamlog__");
         return match own || !may_write(input) {
-            true => Deed::Reads,
-            false => Deed::Unknown(
+            true => Action::Reads,
+            false => Action::Unknown(
                 format!("{tool} gets a path and content, so it may write files"),
                 files(input),
             ),
@@ -226,27 +226,27 @@ fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
     // The name of another server's tool proves nothing, but a name can suggest that the tool writes.
     let bare = name.rsplit("__").next().unwrap_or(name);
     match shell::lists("@tool-writes", bare) {
-        true => Deed::Foreign(files(input)),
-        false => Deed::Foreign(Vec::new()),
+        true => Action::Foreign(files(input)),
+        false => Action::Foreign(Vec::new()),
     }
 }
 
 /// Returns the effect of a tool that writes the files in its input. Some of these tools have several functions, which the
 /// field `command` selects.
-fn files_deed(tool: &str, input: &Map<String, Value>) -> Deed {
+fn files_action(tool: &str, input: &Map<String, Value>) -> Action {
     let files = files(input);
     if input.get("command").and_then(Value::as_str) == Some("view") {
         return match input.keys().all(|field| shell::lists("@tool-view", field)) {
-            true => Deed::Reads,
-            false => Deed::Unknown(
+            true => Action::Reads,
+            false => Action::Unknown(
                 format!("{tool} has the command view, and fields that view does not take"),
                 files,
             ),
         };
     }
     match files.is_empty() {
-        true => Deed::Unknown(format!("{tool} names no file"), files),
-        false => Deed::Files(files),
+        true => Action::Unknown(format!("{tool} names no file"), files),
+        false => Action::Files(files),
     }
 }
 
@@ -284,10 +284,10 @@ fn parts(field: &str) -> Vec<String> {
     parts
 }
 
-fn patch_deed(tool: &str, input: &Map<String, Value>) -> Deed {
+fn patch_action(tool: &str, input: &Map<String, Value>) -> Action {
     let fields = ["input", "patch", "command", "patchText"];
     if let Some(why) = several("its patch", input, &fields) {
-        return Deed::Unknown(why, files(input));
+        return Action::Unknown(why, files(input));
     }
     let text = fields.iter().find_map(|field| match input.get(*field)? {
         Value::String(text) => Some(text.as_str()),
@@ -295,24 +295,24 @@ fn patch_deed(tool: &str, input: &Map<String, Value>) -> Deed {
         _ => None,
     });
     match text.and_then(patch::files) {
-        Some(files) => Deed::Files(files),
-        None => Deed::Unknown(
+        Some(files) => Action::Files(files),
+        None => Action::Unknown(
             format!("cannot tell which files the patch of {tool} writes"),
             Vec::new(),
         ),
     }
 }
 
-fn shell_deed(tool: &str, input: &Map<String, Value>) -> Deed {
+fn shell_action(tool: &str, input: &Map<String, Value>) -> Action {
     let fields = ["command", "cmd", "script"];
     if let Some(why) = several("its command", input, &fields) {
-        return Deed::Unknown(why, files(input));
+        return Action::Unknown(why, files(input));
     }
-    let unknown = |what: &str| Deed::Unknown(format!("{tool} has {what}"), files(input));
+    let unknown = |what: &str| Action::Unknown(format!("{tool} has {what}"), files(input));
     match fields.iter().find_map(|field| input.get(*field)) {
-        Some(Value::String(command)) => Deed::Shell(command.clone()),
+        Some(Value::String(command)) => Action::Shell(command.clone()),
         Some(words @ Value::Array(_)) => match Vec::<String>::deserialize(words) {
-            Ok(words) if !words.is_empty() => Deed::Program(words),
+            Ok(words) if !words.is_empty() => Action::Program(words),
             _ => unknown("a command that is no list of texts"),
         },
         _ => unknown("no command"),

@@ -1,15 +1,15 @@
 //! Finds the files that a tool call of a coding agent would write.
 //!
-//! A hook sees a tool call before it runs. This crate parses the call and returns the paths that the call would write, and a
-//! doubt for each part whose writes are unknown. It reads no log and no disk. It cannot prove anything, because a program that
-//! is allowed to run can write any file.
+//! A hook sees a tool call before it runs. This crate parses the call and returns the paths that the call would write, and the
+//! parts whose writes are unknown. It reads no log and no disk. It cannot prove anything, because a program that is allowed to
+//! run can write any file.
 //!
 //! ```
 //! use teamlog_guard::{Place, Programs, shell};
 //!
 //! let writes = shell::writes("cd src && sort a.txt > b.txt", &Place::at("/repo"), &Programs::default());
 //! assert_eq!(writes.paths().collect::<Vec<_>>(), ["/repo/src/b.txt"]);
-//! assert!(writes.doubts().is_empty());
+//! assert!(writes.unknown().is_empty());
 //! ```
 #![forbid(unsafe_code)]
 
@@ -21,8 +21,8 @@ mod place;
 pub mod shell;
 mod writes;
 
-pub use call::{Call, CallError, Deed, Form};
+pub use call::{Action, Call, CallError, Form};
 pub use known::{Command, Effect, Own, Programs};
 pub use patch::files as patched_files;
 pub use place::Place;
-pub use writes::{Doubt, Target, Writes};
+pub use writes::{Target, Unknown, Writes};

@@ -1,7 +1,7 @@
 //! Finds the files that a shell command would write.
 //!
 //! The command is parsed like bash parses it. Nothing is run and the disk is not read. A certain write becomes a target: for
-//! example, a redirection to a file, or an operand that a known program writes. A part becomes a doubt if it depends on a
+//! example, a redirection to a file, or an operand that a known program writes. A part is an unknown write if it depends on a
 //! variable, on the output of another command, or on an unknown program.
 
 mod arithmetic;
@@ -27,7 +27,7 @@ pub(crate) use table::lists;
 
 use crate::known::Programs;
 use crate::place::Place;
-use crate::writes::{Doubt, Writes};
+use crate::writes::{Unknown, Writes};
 use links::Follow;
 use options::Words;
 use serde::Deserialize;
@@ -105,7 +105,7 @@ fn apart(
 
 fn doubted(why: String) -> Writes {
     let mut writes = Writes::default();
-    writes.doubt(why);
+    writes.add_unknown(why);
     writes
 }
 

@@ -1,4 +1,4 @@
-//! The writes of a tool call: targets, and doubts about unknown writes.
+//! The writes of a tool call: targets, and parts whose writes are unknown.
 
 use std::collections::BTreeSet;
 
@@ -13,20 +13,20 @@ pub struct Target {
     pub by: String,
 }
 
-/// A doubt: a part of a tool call whose writes are unknown.
+/// A part of a tool call whose writes are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Doubt {
+pub struct Unknown {
     /// Reason, for messages.
     pub why: String,
-    /// The entry of `guard.known` that would settle the doubt, if an entry can settle it.
+    /// The entry of `guard.known` that would make the writes known, if there is such an entry.
     pub entry: Option<String>,
-    /// True if a teamlog command causes the doubt. Such a command can also change the permissions of agents.
+    /// True if the part is a teamlog command. Such a command can also change the permissions of agents.
     pub own: bool,
 }
 
-impl<T: Into<String>> From<T> for Doubt {
-    fn from(why: T) -> Doubt {
-        Doubt {
+impl<T: Into<String>> From<T> for Unknown {
+    fn from(why: T) -> Unknown {
+        Unknown {
             why: why.into(),
             entry: None,
             own: false,
@@ -34,21 +34,21 @@ impl<T: Into<String>> From<T> for Doubt {
     }
 }
 
-impl Doubt {
-    /// Makes the doubt about a program or tool that neither the table nor the team knows.
-    pub(crate) fn unknown(entry: String) -> Doubt {
-        Doubt {
+impl Unknown {
+    /// Makes the part for a program or tool that neither the table nor the team knows.
+    pub(crate) fn for_program(entry: String) -> Unknown {
+        Unknown {
             why: format!("cannot tell which files '{entry}' writes"),
             entry: Some(entry),
             own: false,
         }
     }
 
-    /// Makes the doubt about a teamlog command.
-    pub(crate) fn own(why: impl Into<String>) -> Doubt {
-        Doubt {
+    /// Makes the part for a teamlog command.
+    pub(crate) fn for_teamlog(why: impl Into<String>) -> Unknown {
+        Unknown {
             own: true,
-            ..Doubt::from(why)
+            ..Unknown::from(why)
         }
     }
 }
@@ -57,7 +57,7 @@ impl Doubt {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Writes {
     targets: BTreeSet<Target>,
-    doubts: BTreeSet<Doubt>,
+    unknown: BTreeSet<Unknown>,
 }
 
 impl Writes {
@@ -69,13 +69,13 @@ impl Writes {
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().map(|target| target.path.as_str())
     }
-    /// Returns the doubts.
-    pub fn doubts(&self) -> &BTreeSet<Doubt> {
-        &self.doubts
+    /// Returns the parts whose writes are unknown.
+    pub fn unknown(&self) -> &BTreeSet<Unknown> {
+        &self.unknown
     }
-    /// Returns true if there are neither targets nor doubts.
+    /// Returns true if there are neither targets nor unknown writes.
     pub fn is_nothing(&self) -> bool {
-        self.targets.is_empty() && self.doubts.is_empty()
+        self.targets.is_empty() && self.unknown.is_empty()
     }
     pub(crate) fn write(&mut self, path: String, below: bool, by: &str) {
         if !is_sink(&path) {
@@ -86,8 +86,8 @@ impl Writes {
             });
         }
     }
-    pub(crate) fn doubt(&mut self, doubt: impl Into<Doubt>) {
-        self.doubts.insert(doubt.into());
+    pub(crate) fn add_unknown(&mut self, unknown: impl Into<Unknown>) {
+        self.unknown.insert(unknown.into());
     }
 }
 

@@ -10,10 +10,10 @@ fn told(call: &str) -> (Vec<String>, bool) {
         .unwrap()
         .writes(&Place::at("/repo"), &Programs::default());
     let paths = writes.paths().map(str::to_owned).collect();
-    (paths, !writes.doubts().is_empty())
+    (paths, !writes.unknown().is_empty())
 }
 
-/// Each row has the paths that a call writes, and the call. `?` means a doubt, `-` means no path.
+/// Each row has the paths that a call writes, and the call. `?` means an unknown write, `-` means no path.
 const FORMS: &str = r#"
 /repo/a | {"tool_name":"Write","tool_input":{"file_path":"/repo/a","content":"x"}}
 /w/src/a | {"tool_name":"Edit","tool_input":{"file_path":"src/a"},"cwd":"/w"}
@@ -55,8 +55,8 @@ fn each_form_is_read() {
     assert_eq!(rows.len(), 32);
     for row in rows {
         let (expected, call) = row.split_once(" | ").unwrap();
-        let (mut written, doubt) = told(call);
-        written.extend(doubt.then(|| "?".to_owned()));
+        let (mut written, unknown) = told(call);
+        written.extend(unknown.then(|| "?".to_owned()));
         let written = written.join(",");
         let expected = expected.trim_matches('-');
         assert_eq!(written, expected, "{call}");
@@ -67,7 +67,7 @@ fn each_form_is_read() {
 fn what_is_written_may_open_as_many_brackets_as_it_likes() {
     let text = "+([{`".repeat(300);
     let patch = format!("*** Begin Patch\n*** Add File: a\n{text}\n*** End Patch");
-    for (command, doubt) in [
+    for (command, unknown) in [
         (json!(["apply_patch", patch]), false),
         (json!(format!("apply_patch <<'E'\n{patch}\nE")), false),
         (
@@ -80,9 +80,9 @@ fn what_is_written_may_open_as_many_brackets_as_it_likes() {
         (json!(format!("cat > a <<'E'\nE\necho {text}")), true),
     ] {
         let call = json!({"tool": "shell", "params": {"command": command}});
-        let (paths, doubts) = told(&call.to_string());
-        assert_eq!(doubts, doubt, "{command}");
-        assert!(doubt || paths == ["/repo/a"], "{command}: {paths:?}");
+        let (paths, found) = told(&call.to_string());
+        assert_eq!(found, unknown, "{command}");
+        assert!(unknown || paths == ["/repo/a"], "{command}: {paths:?}");
     }
 }
 
@@ -102,7 +102,7 @@ fn what_is_no_call_says_why() {
 
 #[test]
 fn a_tool_of_another_server_is_known_by_its_full_name() {
-    for (tool, doubt) in [
+    for (tool, unknown) in [
         ("mcp__teamlog__state_write", false),
         ("mcp__github__get_issue", false),
         ("mcp__github__search_code", false),
@@ -120,13 +120,13 @@ fn a_tool_of_another_server_is_known_by_its_full_name() {
         ("get_issue", true),
     ] {
         let call = json!({"tool_name": tool, "tool_input": {"x": 1}}).to_string();
-        assert_eq!(told(&call), (vec![], doubt), "{tool}");
+        assert_eq!(told(&call), (vec![], unknown), "{tool}");
     }
 }
 
 #[test]
 fn a_tool_that_reads_is_not_given_a_place_and_what_to_write_there() {
-    for (input, doubt) in [
+    for (input, unknown) in [
         (json!({"path": "a"}), false),
         (json!({"owner": "a", "repo": "b", "path": "c"}), false),
         (json!({"path": "a", "content": "x"}), true),
@@ -136,7 +136,7 @@ fn a_tool_that_reads_is_not_given_a_place_and_what_to_write_there() {
         (json!({"savePath": "a"}), true),
     ] {
         let call = json!({"tool_name": "mcp__github__get_file_contents", "tool_input": input});
-        assert_eq!(told(&call.to_string()).1, doubt, "{call}");
+        assert_eq!(told(&call.to_string()).1, unknown, "{call}");
     }
 }
 
@@ -172,8 +172,8 @@ const TWICE: &str = r#"
 fn what_is_said_twice_is_asked() {
     for row in TWICE.lines().skip(1) {
         let (expected, call) = row.split_once(" | ").unwrap();
-        let (mut written, doubt) = told(call);
-        written.extend(doubt.then(|| "?".to_owned()));
+        let (mut written, unknown) = told(call);
+        written.extend(unknown.then(|| "?".to_owned()));
         assert_eq!(written.join(","), expected.trim_matches('-'), "{call}");
     }
 }
@@ -192,12 +192,12 @@ fn a_field_that_is_named_twice_is_refused() {
     }
 }
 
-/// Returns the entry of `guard.known` for each doubt about a shell command.
+/// Returns the entry of `guard.known` for each unknown write of a shell command.
 fn entries(command: &str, known: &str) -> Vec<Option<String>> {
     let programs = Programs::trusting(Own::default(), known);
     let writes = teamlog_guard::shell::writes(command, &Place::at("/repo"), &programs);
-    let doubts = writes.doubts().iter();
-    doubts.map(|doubt| doubt.entry.clone()).collect()
+    let unknown = writes.unknown().iter();
+    unknown.map(|part| part.entry.clone()).collect()
 }
 
 #[test]

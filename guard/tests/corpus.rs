@@ -67,7 +67,7 @@ fn told(writes: &Writes) -> String {
         })
         .collect();
     told.dedup();
-    if !writes.doubts().is_empty() {
+    if !writes.unknown().is_empty() {
         told.push("?".to_owned());
     }
     match told.is_empty() {
@@ -99,7 +99,7 @@ fn every_command_writes_what_the_table_says() {
             (found != *expected).then(|| {
                 format!(
                     "{command:?}: expected {expected}, found {found} {:?}",
-                    writes.doubts()
+                    writes.unknown()
                 )
             })
         })
@@ -123,7 +123,7 @@ fn passes(command: &str) -> bool {
     let held = |path: &str| {
         path == "/repo/src/io" || path.starts_with("/repo/src/io/") && !path.contains("..")
     };
-    writes.doubts().is_empty() && writes.paths().all(held)
+    writes.unknown().is_empty() && writes.paths().all(held)
 }
 
 fn lines(text: &str) -> Vec<String> {
@@ -231,7 +231,7 @@ fn a_trusted_program_is_asked_for_only_where_it_may_leave_the_repository() {
         ("git frobnicate", "?"),
     ] {
         let writes = shell::writes(command, &place, &programs);
-        assert_eq!(told(&writes), expected, "{command}: {:?}", writes.doubts());
+        assert_eq!(told(&writes), expected, "{command}: {:?}", writes.unknown());
     }
 }
 

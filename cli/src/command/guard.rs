@@ -18,7 +18,7 @@ use crate::hint::Cause;
 use crate::render::paths::STALE;
 use serde_json::{Value, json};
 use std::panic::{self, AssertUnwindSafe};
-use teamlog_guard::{Call, Deed, Form, Own, Place, Programs, Target, Writes};
+use teamlog_guard::{Call, Form, Own, Place, Programs, Target, Writes};
 use teamlog_team::Team;
 use teamlog_team::resource::Tree;
 use teamlog_team::resource::can_write::{CanWriteAll, GuardRules, WriteReason, WriteVerdict};
@@ -121,7 +121,7 @@ impl Args {
         let subagent = subagent(&told)?;
         // Resolve symlinks, because the paths are compared with the resolved path of the repository.
         call.cwd = call.cwd.map(|dir| real(&dir));
-        if call.deed == Deed::Reads {
+        if call.action == teamlog_guard::Action::Reads {
             return Ok(Decision::Allow);
         }
         let mut place = Place {
@@ -152,7 +152,7 @@ impl Args {
             // Without a team there is no list of trusted programs, so the call stays unknown.
             Err(_) => None,
         };
-        if writes.doubts().is_empty() {
+        if writes.unknown().is_empty() {
             return Ok(Decision::Allow);
         }
         let asked = (&call, &place, &writes);

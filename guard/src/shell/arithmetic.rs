@@ -11,11 +11,11 @@ impl Walker {
     /// Finds commands that the evaluation of an expression may run.
     pub fn arithmetic(&self, expression: &str) {
         let Some(text) = self.expanded(expression) else {
-            return self.doubt("an arithmetic expression may run commands in an expansion");
+            return self.add_unknown("an arithmetic expression may run commands in an expansion");
         };
         let names = names(&text);
         if let Some(name) = names.iter().find(|name| !self.history().is_number(name)) {
-            self.doubt(format!(
+            self.add_unknown(format!(
                 "{name} may hold an index that runs a command, and arithmetic evaluates it"
             ));
         }
@@ -125,11 +125,11 @@ impl Walker {
         }
     }
 
-    /// Evaluates the index in a word that names a variable. Adds a doubt if the word is unknown.
+    /// Evaluates the index in a word that names a variable. Adds an unknown write if the word is unknown.
     pub fn index_of(&self, value: &Value) {
         match value.plain() {
             Some(name) => self.index(name),
-            None => self.doubt("the name of a variable depends on an expansion"),
+            None => self.add_unknown("the name of a variable depends on an expansion"),
         }
     }
 }

@@ -69,7 +69,7 @@ impl Walker {
         if self.history().is_integer(name) && !given.number {
             match value {
                 Some(text) => self.arithmetic(text),
-                None => self.doubt(format!(
+                None => self.add_unknown(format!(
                     "{name} is evaluated as arithmetic, and its value is unknown"
                 )),
             }

@@ -5,7 +5,7 @@ use super::*;
 use brush_parser::word::{Parameter, ParameterExpr, ParameterTransformOp};
 
 impl Walker {
-    /// Evaluates the indices in an expansion. Adds a doubt if the expansion may run commands.
+    /// Evaluates the indices in an expansion. Adds an unknown write if the expansion may run commands.
     pub fn expansion(&self, expression: &ParameterExpr) {
         use ParameterExpr::*;
         let (parameter, indirect) = match expression {
@@ -106,14 +106,14 @@ impl Walker {
             Transform {
                 op: ParameterTransformOp::PromptExpand,
                 ..
-            } => self.doubt("an expansion may run commands"),
+            } => self.add_unknown("an expansion may run commands"),
             AssignDefaultValues {
                 parameter: self::Parameter::Named(name),
                 default_value,
                 ..
             } => {
                 if variables::changes(name, default_value.as_deref()) {
-                    self.doubt(format!("the variable {name} changes what programs do"));
+                    self.add_unknown(format!("the variable {name} changes what programs do"));
                 }
                 self.remember().add_value(name, AssignedValue::unknown());
             }
@@ -126,7 +126,7 @@ impl Walker {
             self.arithmetic(index);
         }
         if indirect && !self.names_variables(parameter) {
-            self.doubt("an indirect expansion may run a command in an array index");
+            self.add_unknown("an indirect expansion may run a command in an array index");
         }
     }
 
@@ -144,11 +144,11 @@ impl Walker {
         })
     }
 
-    /// Adds a doubt if a text inside of an expansion may run commands. Such texts are not parsed.
+    /// Adds an unknown write if a text inside of an expansion may run commands. Such texts are not parsed.
     fn nested(&self, expression: &ParameterExpr) {
         let text = format!("{expression:?}");
         if word::runs_commands(&text) || text.contains("$[") {
-            self.doubt("an expansion may run commands");
+            self.add_unknown("an expansion may run commands");
         }
         // Find nested expansions with an index, and indirect expansions.
         let behind = text.split("${").skip(1);
@@ -157,7 +157,7 @@ impl Walker {
             .map(|inner| inner.split('}').next().unwrap_or_default())
             .any(|inner| inner.starts_with('!') || inner.contains(['[', ':']))
         {
-            self.doubt("a nested expansion may run commands");
+            self.add_unknown("a nested expansion may run commands");
         }
     }
 }

@@ -20,8 +20,8 @@ pub(super) struct Links {
 struct Link {
     at: String,
     /// Target of the link, or `None` if it is unknown.
-    leads: Option<String>,
-    /// True if the path itself leads to the target. False if only entries below the path do.
+    target: Option<String>,
+    /// True if the path itself leads to the target. False if only entries below the path lead there.
     itself: bool,
 }
 
@@ -47,8 +47,8 @@ impl Follow {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LinkTargets {
     pub paths: Vec<String>,
-    /// True if the path may also lead to unknown paths.
-    pub lost: bool,
+    /// True if a link may also redirect the path to an unknown path.
+    pub unknown: bool,
 }
 
 impl Links {
@@ -57,17 +57,17 @@ impl Links {
     }
 
     /// Adds a link at the path `at`. If `itself` is false, only entries below `at` lead to the target.
-    pub fn add(&mut self, at: &str, leads: Option<String>, itself: bool) {
-        if leads
+    pub fn add(&mut self, at: &str, target: Option<String>, itself: bool) {
+        if target
             .as_deref()
-            .is_some_and(|leads| tidy(leads) == tidy(at))
+            .is_some_and(|target| tidy(target) == tidy(at))
         {
             return;
         }
         for at in self.follow(at, false, Follow::Entry).paths {
             let link = Link {
                 at: tidy(&at),
-                leads: leads.clone(),
+                target: target.clone(),
                 itself,
             };
             if !self.made.contains(&link) {
@@ -76,12 +76,12 @@ impl Links {
         }
     }
 
-    /// Returns true if the command created a link from `at` to `leads`.
-    pub fn knows(&self, at: &str, leads: &str) -> bool {
+    /// Returns true if the command created a link from `at` to `target`.
+    pub fn contains(&self, at: &str, target: &str) -> bool {
         let at = tidy(at);
         self.made
             .iter()
-            .any(|link| link.at == at && link.leads.as_deref() == Some(leads))
+            .any(|link| link.at == at && link.target.as_deref() == Some(target))
     }
 
     pub fn add_anywhere(&mut self) {
@@ -90,26 +90,28 @@ impl Links {
 
     /// Returns all paths to which links may redirect a path. The path itself is included.
     pub fn follow(&self, path: &str, below: bool, follow: Follow) -> LinkTargets {
-        let mut led = LinkTargets {
+        let mut targets = LinkTargets {
             paths: vec![path.to_owned()],
-            lost: self.anywhere,
+            unknown: self.anywhere,
         };
         let mut at = 0;
-        while let Some(path) = led.paths.get(at).cloned() {
+        while let Some(path) = targets.paths.get(at).cloned() {
             at += 1;
             for link in &self.made {
                 for path in [&path, &tidy(&path)] {
                     match link.apply(path, below, follow) {
                         None => {}
-                        Some(None) => led.lost = true,
-                        Some(Some(_)) if led.paths.len() >= PLACES_MAX => led.lost = true,
-                        Some(Some(path)) if led.paths.contains(&path) => {}
-                        Some(Some(path)) => led.paths.push(path),
+                        Some(None) => targets.unknown = true,
+                        Some(Some(_)) if targets.paths.len() >= PLACES_MAX => {
+                            targets.unknown = true
+                        }
+                        Some(Some(path)) if targets.paths.contains(&path) => {}
+                        Some(Some(path)) => targets.paths.push(path),
                     }
                 }
             }
         }
-        led
+        targets
     }
 }
 
@@ -117,10 +119,10 @@ impl Link {
     /// Follows this link in a path. Returns the resulting path, or `None` if the path does not go through this link.
     fn apply(&self, path: &str, below: bool, follow: Follow) -> Option<Option<String>> {
         let through = |rest: &str| {
-            let leads = self.leads.as_deref()?;
+            let target = self.target.as_deref()?;
             Some(match rest {
-                "" => leads.to_owned(),
-                rest => format!("{}{rest}", leads.trim_end_matches('/')),
+                "" => target.to_owned(),
+                rest => format!("{}{rest}", target.trim_end_matches('/')),
             })
         };
         if let Some(rest) = path.strip_prefix(&self.at) {
@@ -145,9 +147,9 @@ fn is_below(path: &str, dir: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn led(links: &Links, path: &str, below: bool, follow: Follow) -> (Vec<String>, bool) {
-        let led = links.follow(path, below, follow);
-        (led.paths, led.lost)
+    fn targets_of(links: &Links, path: &str, below: bool, follow: Follow) -> (Vec<String>, bool) {
+        let targets = links.follow(path, below, follow);
+        (targets.paths, targets.unknown)
     }
 
     #[test]
@@ -156,7 +158,7 @@ mod tests {
         links.add("/r/y", Some("/x".into()), true);
         links.add("/r/z/", Some("/r/y".into()), true);
         links.add("/r/copy", None, false);
-        for (path, expected, lost) in [
+        for (path, expected, unknown) in [
             ("/r/y", vec!["/r/y", "/x"], false),
             ("/r/y/a", vec!["/r/y/a", "/x/a"], false),
             ("/r/b/../y/a", vec!["/r/b/../y/a", "/x/a"], false),
@@ -167,35 +169,35 @@ mod tests {
         ] {
             let expected = expected.into_iter().map(str::to_owned).collect();
             assert_eq!(
-                led(&links, path, false, Follow::Through),
-                (expected, lost),
+                targets_of(&links, path, false, Follow::Through),
+                (expected, unknown),
                 "{path}"
             );
         }
-        let entry = |path: &str| led(&links, path, false, Follow::Entry).0.len();
+        let entry = |path: &str| targets_of(&links, path, false, Follow::Entry).0.len();
         assert_eq!((entry("/r/y"), entry("/r/y/a")), (1, 2));
-        let below = |follow| led(&links, "/r", true, follow);
+        let below = |follow| targets_of(&links, "/r", true, follow);
         assert_eq!(
             below(Follow::Through),
             (vec!["/r".into(), "/x".into(), "/r/y".into()], true)
         );
         assert_eq!(below(Follow::Tree), (vec!["/r".into()], false));
-        let here = |follow| led(&links, "/r", false, follow).0.len();
+        let here = |follow| targets_of(&links, "/r", false, follow).0.len();
         assert_eq!((here(Follow::Through), here(Follow::Deep)), (1, 3));
     }
 
     #[test]
-    fn links_in_a_circle_end_in_doubt_or_where_they_began() {
+    fn circular_links_end_at_their_start_or_at_an_unknown_path() {
         let mut links = Links::default();
         links.add("/a", Some("/b".into()), true);
         links.add("/b", Some("/a".into()), true);
         assert_eq!(
-            led(&links, "/a/x", false, Follow::Through),
+            targets_of(&links, "/a/x", false, Follow::Through),
             (vec!["/a/x".into(), "/b/x".into()], false)
         );
         links.add("/c", Some("/c/c".into()), true);
-        assert!(led(&links, "/c/x", false, Follow::Through).1);
+        assert!(targets_of(&links, "/c/x", false, Follow::Through).1);
         links.add_anywhere();
-        assert!(led(&links, "/q", false, Follow::Through).1);
+        assert!(targets_of(&links, "/q", false, Follow::Through).1);
     }
 }

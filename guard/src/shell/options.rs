@@ -95,7 +95,7 @@ impl<'a> Words<'a> {
         self.operands.get(..self.starts).unwrap_or_default()
     }
 
-    /// Adds a doubt for each option with an unknown effect.
+    /// Adds an unknown write for each option with an unknown effect.
     pub fn check(&self, by: &str, walker: &Walker) {
         for option in &self.options {
             self.check_option(option, by, walker);
@@ -103,7 +103,7 @@ impl<'a> Words<'a> {
         let open = self.operands.len() - self.after_dashes;
         let may_be_option = |operand: &&Value| operand.may_be_option();
         if !self.spec.is(Note::Pure) && self.operands.iter().take(open).any(may_be_option) {
-            walker.doubt(format!(
+            walker.add_unknown(format!(
                 "an expansion may be an option of {by}; put -- before it, or begin the word with ./"
             ));
         }
@@ -114,7 +114,7 @@ impl<'a> Words<'a> {
         let pure = self.spec.is(Note::Pure);
         if name.is_empty() {
             if !pure {
-                walker.doubt(format!("an option of {by} depends on an expansion"));
+                walker.add_unknown(format!("an option of {by} depends on an expansion"));
             }
             return;
         }
@@ -122,18 +122,18 @@ impl<'a> Words<'a> {
         let may_be_more =
             |value: &Value| value.may_be_option() && (self.spec.is(Note::Wary) || !is_one(value));
         if !pure && option.value.as_ref().is_some_and(may_be_more) {
-            walker.doubt(format!(
+            walker.add_unknown(format!(
                 "an expansion after {name} may be an option of {by}"
             ));
         }
         match option.effect {
             Some(Effect::Asks | Effect::AsksValue) => {
-                walker.doubt(format!("{by} {name} may run programs or write files"));
+                walker.add_unknown(format!("{by} {name} may run programs or write files"));
             }
             None if !self.spec.is(Note::Lenient)
                 && !matches!(name.as_str(), "--help" | "--version") =>
             {
-                walker.doubt(format!("unknown option {name} of {by}"));
+                walker.add_unknown(format!("unknown option {name} of {by}"));
             }
             _ => {}
         }

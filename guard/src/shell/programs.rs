@@ -25,7 +25,7 @@ pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>) {
     };
     walker.answer.set(Answer::Unknown);
     let Some(name) = name.plain() else {
-        return walker.doubt("the name of the program depends on an expansion");
+        return walker.add_unknown("the name of the program depends on an expansion");
     };
     let bare = bare(name);
     match table::spec(bare).filter(|_| !bare.contains([' ', '@'])) {
@@ -53,7 +53,7 @@ fn judge(walker: &mut Walker, run: &Run<'_>) {
     }
 }
 
-/// Handles a program that is not in the table. Adds a doubt unless the team trusts the program.
+/// Handles a program that is not in the table. Adds an unknown write unless the team trusts the program.
 fn unknown(walker: &Walker, name: &str, arguments: &[Value]) {
     let words: Vec<Option<&str>> = name
         .split(' ')
@@ -61,14 +61,14 @@ fn unknown(walker: &Walker, name: &str, arguments: &[Value]) {
         .chain(arguments.iter().map(Value::plain))
         .collect();
     let Some(named) = walker.programs.trusted_words(&words) else {
-        return walker.doubt(match entry(name, arguments) {
-            Some(entry) => Doubt::unknown(entry),
+        return walker.add_unknown(match entry(name, arguments) {
+            Some(entry) => Unknown::for_program(entry),
             None => format!("cannot tell which files '{name}' writes").into(),
         });
     };
     for argument in arguments {
         if !stays_inside(walker, argument) {
-            return walker.doubt(format!(
+            return walker.add_unknown(format!(
                 "'{name}' is trusted inside the repository only, and an argument may name a path outside"
             ));
         }
@@ -79,7 +79,7 @@ fn unknown(walker: &Walker, name: &str, arguments: &[Value]) {
     };
     let mut others = words.iter().skip(named).flatten();
     if let Some(option) = others.find(|word| rewrites(word)) {
-        walker.doubt(format!("'{name} {option}' rewrites files"));
+        walker.add_unknown(format!("'{name} {option}' rewrites files"));
     }
 }
 

@@ -19,7 +19,8 @@ impl Walker {
             Value::Plain(path) => (path, false),
             Value::Below(path) => (path, true),
             _ => {
-                return self.doubt(format!("the path that {by} writes depends on an expansion"));
+                return self
+                    .add_unknown(format!("the path that {by} writes depends on an expansion"));
             }
         };
         // With a trailing slash, the path is the directory to which the link leads.
@@ -28,40 +29,43 @@ impl Walker {
             _ => follow,
         };
         let Some(path) = self.place.resolve(path) else {
-            return self.doubt(format!(
+            return self.add_unknown(format!(
                 "{by} writes {path}, in a directory that depends on earlier commands"
             ));
         };
-        let led = self.history().links.follow(&path, below, follow);
-        if led.lost {
-            self.doubt(format!(
+        let targets = self.history().links.follow(&path, below, follow);
+        if targets.unknown {
+            self.add_unknown(format!(
                 "{by} writes {path}, where this command may have created a link"
             ));
         }
-        for path in led.paths {
+        for path in targets.paths {
             match descriptor(&path).filter(|_| !below) {
                 None => self.writes.borrow_mut().write(path, below, by),
                 Some(open) if self.history().may_reopen(open) => {}
-                Some(_) => self.doubt(format!("{by} writes {path}, which may be any open file")),
+                Some(_) => {
+                    self.add_unknown(format!("{by} writes {path}, which may be any open file"))
+                }
             }
         }
     }
 
-    /// Records that `at` leads to `leads`. If `itself` is false, only entries below `at` do. `None` is an unknown path.
-    pub fn add_link(&self, at: Option<&str>, leads: Option<&str>, itself: bool) {
-        let leads = leads.and_then(|leads| self.place.resolve(leads));
+    /// Records a link from `at` to `target`. If `itself` is false, only entries below `at` lead to the target. `None` is an unknown
+    /// path.
+    pub fn add_link(&self, at: Option<&str>, target: Option<&str>, itself: bool) {
+        let target = target.and_then(|target| self.place.resolve(target));
         let at = at.and_then(|at| self.place.resolve(at));
         let links = &mut self.remember().links;
         match at {
-            Some(at) => links.add(&at, leads, itself),
+            Some(at) => links.add(&at, target, itself),
             None => links.add_anywhere(),
         }
     }
 
-    /// Returns true if the link from `at` to `leads` is already recorded.
-    pub fn is_known_link(&self, at: &str, leads: &str) -> bool {
-        match (self.place.resolve(at), self.place.resolve(leads)) {
-            (Some(at), Some(leads)) => self.history().links.knows(&at, &leads),
+    /// Returns true if the link from `at` to `target` is already recorded.
+    pub fn is_known_link(&self, at: &str, target: &str) -> bool {
+        match (self.place.resolve(at), self.place.resolve(target)) {
+            (Some(at), Some(target)) => self.history().links.contains(&at, &target),
             _ => false,
         }
     }

@@ -34,7 +34,7 @@ pub(super) enum Verb {
     Paths,
     Worktree,
     Patch,
-    Leads,
+    UnknownLink,
     Run,
     RunAssigned,
     RunFor,

@@ -68,7 +68,7 @@ pub(super) struct Walker {
     /// Output of the last command, if it is known.
     pub answer: Rc<Cell<Answer>>,
     history: Rc<RefCell<History>>,
-    /// The targets and doubts that were found so far.
+    /// The targets and unknown writes that were found so far.
     pub writes: Rc<RefCell<Writes>>,
     /// Programs that are known in addition to the table of programs.
     pub programs: Rc<Programs>,
@@ -93,9 +93,9 @@ impl Walker {
         self.place.holds(dir) || here.holds(dir)
     }
 
-    /// Adds a doubt.
-    pub fn doubt(&self, doubt: impl Into<Doubt>) {
-        self.writes.borrow_mut().doubt(doubt);
+    /// Adds an unknown write.
+    pub fn add_unknown(&self, unknown: impl Into<Unknown>) {
+        self.writes.borrow_mut().add_unknown(unknown);
     }
 
     /// Returns the effects of the command so far. All walks of a tool call share them.
@@ -118,18 +118,18 @@ impl Walker {
                 return self.writes.take();
             }
         }
-        self.doubt("parts that run at the same time affect each other");
+        self.add_unknown("parts that run at the same time affect each other");
         self.writes.take()
     }
 
     pub fn run(&mut self, script: &str) {
         if self.depth >= DEPTH_MAX {
-            return self.doubt("commands are nested too deeply");
+            return self.add_unknown("commands are nested too deeply");
         }
         self.depth += 1;
         let options = ParserOptions::default();
         match Parser::new(script.as_bytes(), &options).parse_program() {
-            Err(_) => self.doubt("the command could not be parsed"),
+            Err(_) => self.add_unknown("the command could not be parsed"),
             Ok(program) => {
                 for list in &program.complete_commands {
                     self.list(list);
@@ -413,7 +413,7 @@ impl Walker {
             }
         }
         if !stable {
-            self.doubt("a loop changes its own variables or directory too often");
+            self.add_unknown("a loop changes its own variables or directory too often");
         }
         let assigned = self.assigned.clone();
         self.list(list);
@@ -447,7 +447,7 @@ impl Walker {
         let mut names_descriptor = false;
         for item in suffix {
             if names_descriptor && matches!(item, CommandPrefixOrSuffixItem::IoRedirect(_)) {
-                self.doubt("a word in braces may name a descriptor");
+                self.add_unknown("a word in braces may name a descriptor");
             }
             names_descriptor = matches!(item, CommandPrefixOrSuffixItem::Word(word)
                 if word::names_descriptor(&word.value));
@@ -530,13 +530,13 @@ impl Walker {
         }
     }
 
-    /// Adds doubts about assigning a value to a variable. `None` is an unknown value.
+    /// Adds the unknown writes of assigning a value to a variable. `None` is an unknown value.
     pub fn variable(&self, name: &str, value: Option<&str>) {
         if variables::changes(name, value) {
-            self.doubt(format!("the variable {name} changes what programs do"));
+            self.add_unknown(format!("the variable {name} changes what programs do"));
         }
         if value.is_some_and(word::runs_in_index) {
-            self.doubt(format!(
+            self.add_unknown(format!(
                 "the value of {name} may run a command in an array index"
             ));
         }
@@ -555,7 +555,7 @@ impl Walker {
             return programs::run(self, &words, stdin);
         };
         if self.depth >= DEPTH_MAX {
-            return self.doubt(format!("the function {name} calls itself too often"));
+            return self.add_unknown(format!("the function {name} calls itself too often"));
         }
         if programs::is_known(name) {
             // If the function is not declared when this command runs, the program with this name runs.

@@ -115,7 +115,7 @@ impl Reader<'_> {
         match pieces {
             Some(pieces) => self.pieces(pieces, false),
             None => {
-                self.walker.doubt("an expansion may run commands");
+                self.walker.add_unknown("an expansion may run commands");
                 self.lose(false);
             }
         }

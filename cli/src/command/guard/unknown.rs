@@ -5,7 +5,7 @@ use crate::agents::Agent;
 use crate::agents::guard_hook::OnUnknown;
 use crate::agents::subagent::Subagent;
 use crate::command::prelude::*;
-use teamlog_guard::{Call, Doubt, Place, Writes};
+use teamlog_guard::{Call, Place, Unknown, Writes};
 use teamlog_team::Team;
 use teamlog_team::projections::task::HeldResources;
 use teamlog_team::projections::team::settings::Setting;
@@ -22,7 +22,7 @@ pub(super) fn decide(
     let message = message(writes, holder.as_ref());
     let hint = team.and_then(|(team, rules)| {
         let known = known_with(rules, writes)?;
-        let settled = call.writes(place, &programs(&known)).doubts().is_empty();
+        let settled = call.writes(place, &programs(&known)).unknown().is_empty();
         let line = format!(
             "config set {} guard.known {}",
             quoted(team.name()),
@@ -92,13 +92,13 @@ fn answer(
 
 /// Returns true if a teamlog command causes one of the unknown effects.
 fn is_own(writes: &Writes) -> bool {
-    writes.doubts().iter().any(|doubt| doubt.own)
+    writes.unknown().iter().any(|part| part.own)
 }
 
 fn message(writes: &Writes, holder: Option<&HeldResources>) -> String {
-    let mut doubts = writes.doubts().iter().map(reason);
-    let mut message = doubts.next().unwrap_or_default();
-    match doubts.len() {
+    let mut reasons = writes.unknown().iter().map(reason);
+    let mut message = reasons.next().unwrap_or_default();
+    match reasons.len() {
         0 => {}
         more => message.push_str(&format!(" (and {more} more)")),
     }
@@ -114,10 +114,10 @@ fn message(writes: &Writes, holder: Option<&HeldResources>) -> String {
     message
 }
 
-fn reason(doubt: &Doubt) -> String {
-    match doubt.why.starts_with("cannot tell ") {
-        true => doubt.why.clone(),
-        false => format!("cannot tell which files this writes: {}", doubt.why),
+fn reason(part: &Unknown) -> String {
+    match part.why.starts_with("cannot tell ") {
+        true => part.why.clone(),
+        false => format!("cannot tell which files this writes: {}", part.why),
     }
 }
 
@@ -125,17 +125,17 @@ fn reason(doubt: &Doubt) -> String {
 fn known_with(rules: &GuardRules, writes: &Writes) -> Option<String> {
     let mut entries: Vec<&str> = rules.known.split(", ").collect();
     entries.retain(|entry| !entry.is_empty());
-    for doubt in writes.doubts() {
-        let entry = doubt.entry.as_deref()?;
+    for part in writes.unknown() {
+        let entry = part.entry.as_deref()?;
         if !entries.contains(&entry) {
             entries.push(entry);
         }
     }
     // A command with a comma would become two entries.
     let whole = writes
-        .doubts()
+        .unknown()
         .iter()
-        .filter_map(|doubt| doubt.entry.as_ref());
+        .filter_map(|part| part.entry.as_ref());
     if whole.clone().any(|entry| entry.contains(',')) {
         return None;
     }

@@ -80,7 +80,7 @@ impl<'a> Copies<'a> {
         walker.reach(&self.to, follow, self.by);
         if self.kind != Kind::Files {
             for source in self.sources {
-                self.lead(walker, source);
+                self.add_links(walker, source);
             }
         }
     }
@@ -99,12 +99,14 @@ impl<'a> Copies<'a> {
         let (Value::Plain(to), [source], false) = (&self.to, self.sources, self.inside) else {
             return false;
         };
-        let leads = source.plain().and_then(|source| self.leads_to(source, to));
-        leads.is_some_and(|leads| walker.is_known_link(to, &leads))
+        let target = source
+            .plain()
+            .and_then(|source| self.link_target(source, to));
+        target.is_some_and(|target| walker.is_known_link(to, &target))
     }
 
-    /// Returns the path to which a copy of `source` at the path `at` leads, or `None` if the copy is independent.
-    fn leads_to(&self, source: &str, at: &str) -> Option<String> {
+    /// Returns the target of a link that copies `source` to the path `at`, or `None` if the copy is independent.
+    fn link_target(&self, source: &str, at: &str) -> Option<String> {
         match self.kind {
             Kind::Files | Kind::Trees => None,
             Kind::Link if !source.starts_with('/') => Some(format!("{}/{source}", parent(at))),
@@ -113,7 +115,7 @@ impl<'a> Copies<'a> {
     }
 
     /// Records that paths through a copy lead to its source.
-    fn lead(&self, walker: &Walker, source: &Value) {
+    fn add_links(&self, walker: &Walker, source: &Value) {
         let Value::Plain(to) = &self.to else {
             // The name of the copy is unknown. The directory may be known.
             let dir = match &self.to {
@@ -132,13 +134,13 @@ impl<'a> Copies<'a> {
         let name = last_name(source);
         if matches!(name, "" | "." | "..") {
             // For `SOURCE/.`, the entries of the directory are copied one by one.
-            let leads = self.leads_to(source, to);
-            return walker.add_link(Some(to), leads.as_deref(), leads.is_some());
+            let target = self.link_target(source, to);
+            return walker.add_link(Some(to), target.as_deref(), target.is_some());
         }
         let within = format!("{to}/{name}");
         for at in [(!self.inside).then_some(to.as_str()), Some(&within)] {
             let Some(at) = at else { continue };
-            walker.add_link(Some(at), self.leads_to(source, at).as_deref(), true);
+            walker.add_link(Some(at), self.link_target(source, at).as_deref(), true);
         }
     }
 }

@@ -15,7 +15,9 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
         }
         let is_unknown = |option: &&Opt| option.effect.is_none();
         if let Some(Opt { name, .. }) = found.options.iter().find(is_unknown) {
-            return walker.doubt(Doubt::own(format!("unknown option {name} of teamlog")));
+            return walker.add_unknown(Unknown::for_teamlog(format!(
+                "unknown option {name} of teamlog"
+            )));
         }
         behind = match rest.split_first() {
             None => return,
@@ -25,10 +27,14 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
         };
     };
     let Some(name) = name else {
-        return walker.doubt(Doubt::own("the command of teamlog depends on an expansion"));
+        return walker.add_unknown(Unknown::for_teamlog(
+            "the command of teamlog depends on an expansion",
+        ));
     };
     let Some(command) = own.commands.iter().find(|command| command.name == name) else {
-        return walker.doubt(Doubt::own(format!("teamlog has no command {name}")));
+        return walker.add_unknown(Unknown::for_teamlog(format!(
+            "teamlog has no command {name}"
+        )));
     };
     // With `--data-root`, a command may write the data of another root.
     let changes = command.effect == Effect::TeamData || !command.raised.is_empty();
@@ -39,7 +45,7 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
     };
     let writes_more = matches!(command.effect, Effect::Files | Effect::Runs);
     if writes_more || words.iter().any(raises) {
-        walker.doubt(Doubt::own(format!(
+        walker.add_unknown(Unknown::for_teamlog(format!(
             "'teamlog {name}' with these options can change settings or files, or run a program"
         )));
     }

@@ -32,7 +32,7 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>) {
             &dashed
         }
         (true, Some(_)) => {
-            return walker.doubt(format!("the options of {name} depend on an expansion"));
+            return walker.add_unknown(format!("the options of {name} depend on an expansion"));
         }
         _ => run.words,
     };
@@ -42,7 +42,7 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>) {
     if run.spec.operands != Operands::Subcommand && !table::lists("@literal", program) {
         words
             .iter()
-            .for_each(|word| doubt_index(walker, name, word));
+            .for_each(|word| add_unknown_index(walker, name, word));
     }
     let mut entry = Entry {
         run,
@@ -59,10 +59,10 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>) {
     }
 }
 
-/// Adds a doubt if an index in the word may run a command when the word is evaluated.
-fn doubt_index(walker: &Walker, name: &str, word: &Value) {
+/// Adds an unknown write if an index in the word may run a command when the word is evaluated.
+fn add_unknown_index(walker: &Walker, name: &str, word: &Value) {
     if word.plain().is_some_and(word::runs_in_index) {
-        walker.doubt(format!("{name} may run a command in an array index"));
+        walker.add_unknown(format!("{name} may run a command in an array index"));
     }
 }
 
@@ -86,7 +86,7 @@ impl Entry<'_> {
     }
 
     fn doubt_that(&self, why: impl Fn(&str) -> String) {
-        self.walker.doubt(why(self.run.name));
+        self.walker.add_unknown(why(self.run.name));
     }
 
     fn take(&mut self, step: &Step) {
@@ -170,7 +170,7 @@ impl Entry<'_> {
                 walker.target(&Value::Plain(format!("{path}{end}")), by);
             }
             (Verb::Unpacked, Some(path)) => walker.target(&packed::unpacked(path), by),
-            (Verb::Leads, _) => walker.add_link(text, None, false),
+            (Verb::UnknownLink, _) => walker.add_link(text, None, false),
             (Verb::Patch, _) => self.patch(text),
             (Verb::Script, _) => self.script(text),
             (Verb::Later, _) => self.later(text),
@@ -178,19 +178,19 @@ impl Entry<'_> {
             (Verb::Index, _) => walker.index_of(value),
             (Verb::Compute, Some(expression)) => walker.arithmetic(expression),
             (Verb::Compute, None) if *value == Value::Number => {}
-            (Verb::Compute, None) => walker.doubt(format!(
+            (Verb::Compute, None) => walker.add_unknown(format!(
                 "{by} evaluates an expansion, which may run commands"
             )),
             (Verb::Integer, _) => self.integer(value),
             (Verb::Repository, Some(dir)) => self.repository(dir),
             (Verb::Declare, Some(text)) => self.declare(text),
-            // Reading the word has added a doubt already if one is needed.
+            // Reading the word has already added an unknown write if needed.
             (Verb::Declare, None) if matches!(value, Value::Begins(text) if text.ends_with('=')) => {
             }
             (Verb::Set | Verb::Declare, None) => {
-                walker.doubt("the name of a variable depends on an expansion");
+                walker.add_unknown("the name of a variable depends on an expansion");
             }
-            (Verb::Evaluate, _) => doubt_index(walker, by, value),
+            (Verb::Evaluate, _) => add_unknown_index(walker, by, value),
             (Verb::In, Some(dir)) => self.walker.place = walker.place.within(dir),
             (Verb::In, None) => self.walker.place = walker.place.nowhere(),
             _ => walker.target(value, by),
@@ -325,7 +325,7 @@ impl Entry<'_> {
         if matches!(value, Value::Plain(_)) {
             self.walker.arithmetic(given);
         } else if !self.walker.history().is_number(name) {
-            self.walker.doubt(format!(
+            self.walker.add_unknown(format!(
                 "{name} is evaluated as arithmetic, and its value is unknown"
             ));
         }
@@ -350,7 +350,7 @@ impl Entry<'_> {
         self.walker.run_traps();
     }
 
-    /// Adds a doubt if a setting of `git` may name a program. A setting without a value is removed.
+    /// Adds an unknown write if a setting of `git` may name a program. A setting without a value is removed.
     fn setting(&self, values: &[Value]) {
         let key = values.first().and_then(Value::plain);
         let value = values.get(1).and_then(Value::plain);
@@ -359,7 +359,7 @@ impl Entry<'_> {
                 format!("the git setting {key}")
             });
             self.walker
-                .doubt(format!("{setting} may name a program that git runs"));
+                .add_unknown(format!("{setting} may name a program that git runs"));
         }
     }
 
@@ -420,7 +420,8 @@ impl Entry<'_> {
         let words: Vec<Value> = words.iter().map(|word| (*word).clone()).collect();
         match table::spec(&path) {
             None if self.run.spec.is(Note::Closed) => {
-                self.walker.doubt(format!("unknown subcommand {path}"));
+                self.walker
+                    .add_unknown(format!("unknown subcommand {path}"));
             }
             None => super::unknown(&self.walker, &path, &words),
             Some(spec) => {
