@@ -10,7 +10,9 @@
 //! late.
 
 use crate::journal::cursor::{self, CursorState};
-use crate::journal::{Journal, LogState, PushReport, Replica, Turn, check_prefix, of_read, push};
+use crate::journal::{
+    Journal, LogState, PushReport, Replica, Turn, check_prefix, push, read_error,
+};
 use crate::layout::{JOURNAL_ADOPTED, JOURNAL_FILE, JOURNAL_LEFT, LEAVING_FILE};
 use crate::log::{LockedLog, Log};
 use crate::prelude::*;
@@ -206,7 +208,7 @@ impl Log {
         };
         let mut handle = self.journals(journal)?.open(journal)?;
         let last_seq = exclusive.head().last_seq;
-        let term = handle.term().map_err(|error| of_read(error, last_seq))?;
+        let term = handle.term().map_err(|error| read_error(error, last_seq))?;
         let (storage, identity) = (self.storage().as_ref(), exclusive.identity());
         // If there is no cursor file, the next read of the journal stores the system id.
         let Some(kept) = cursor::read(storage, self.dir(), identity) else {

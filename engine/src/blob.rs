@@ -1,6 +1,6 @@
 //! Bytes beside a log, which events of the log name by their digest. The journal keeps the bytes for all hosts.
 
-use crate::journal::of_read;
+use crate::journal::read_error;
 use crate::log::Log;
 use crate::prelude::*;
 
@@ -12,7 +12,7 @@ impl Log {
     pub fn put_blob(&self, journal: &JournalIdentity, digest: &str, bytes: &[u8]) -> Result<()> {
         let mut handle = self.journal(journal)?;
         let put = handle.put_blob(self.identity().log, digest, bytes);
-        put.map_err(|error| of_read(error, 0))
+        put.map_err(|error| read_error(error, 0))
     }
 
     /// Returns the bytes that the journal keeps under a digest; `None` if it keeps none. The caller must check the bytes against
@@ -23,6 +23,6 @@ impl Log {
     pub fn blob(&self, journal: &JournalIdentity, digest: &str) -> Result<Option<Vec<u8>>> {
         let mut handle = self.journal(journal)?;
         let blob = handle.blob(self.identity().log, digest);
-        blob.map_err(|error| of_read(error, 0))
+        blob.map_err(|error| read_error(error, 0))
     }
 }

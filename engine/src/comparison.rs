@@ -2,7 +2,7 @@
 //! the same state.
 
 use crate::journal::{
-    Append, End, GroupStore, JournalCheck, JournalRow, check_rows, cursor, of_read, skew,
+    Append, End, GroupStore, JournalCheck, JournalRow, check_rows, cursor, read_error, skew,
 };
 use crate::log::Log;
 use crate::prelude::*;
@@ -47,7 +47,7 @@ impl Log {
             &self.options().clock,
         );
         let last_seq = end.position.last_seq;
-        let told = |error| -> Error { of_read(error, last_seq) };
+        let told = |error| -> Error { read_error(error, last_seq) };
         let asked = clock.now();
         let page = handle.read(log, end.position, 1).map_err(told)?;
         let clock = page.now.and_then(|there| skew(asked, there, clock.now()));

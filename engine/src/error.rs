@@ -302,7 +302,7 @@ impl Error {
     }
 
     /// Returns true if the error came from writing, so that reading may still work.
-    pub fn is_write_error(&self) -> bool {
+    pub(crate) fn is_write_error(&self) -> bool {
         match self {
             Error::Io { doing, .. } => {
                 let reads = ["read", "list", "stat"].contains(doing);

@@ -3,6 +3,11 @@
 //! They are for the crates that are released together with this crate, and for its tests, benchmarks and fuzz targets. They may
 //! change in any release. A program that only keeps a log needs none of them.
 
+/// Names of files in a backup.
+pub mod backup {
+    pub use crate::backup::manifest::{FILES_DIR, MANIFEST_FILE};
+}
+
 /// Encoding of events.
 pub mod codec {
     pub use crate::codec::*;
@@ -26,6 +31,12 @@ pub mod error {
 /// The file that holds the durable end of a log.
 pub mod head {
     pub use crate::head::{Slots, read_slots};
+}
+
+/// A journal in memory, for tests, and a check that journals on servers share.
+pub mod journal {
+    pub use crate::journal::memory::{Compares, MemoryJournal};
+    pub use crate::journal::server::check_enrolled;
 }
 
 /// Names of files, and kinds of the events that the log itself records.
@@ -53,10 +64,11 @@ pub mod segment {
     pub use crate::segment::*;
 }
 
-/// Storages that wrap another storage: they fail at a chosen call, or defer syncs.
+/// Storages that wrap another storage (they fail at a chosen call, or defer syncs), and the modes of shared files.
 pub mod storage {
     pub use crate::storage::deferred::Deferred;
     pub use crate::storage::faulty::{Fault, Faulty};
+    pub use crate::storage::files::{SHARED_DIR, SHARED_FILE};
 }
 
 /// UUIDs as text.
@@ -66,4 +78,4 @@ pub mod uuid {
 
 pub use crate::log::LOST_EVENTS_MAX;
 pub use crate::witness::Witness;
-pub use crate::writer::JOBS_OF_GROUPS;
+pub use crate::writer::{JOBS_OF_GROUPS, UNSYNCED_BYTES_MAX};

@@ -184,7 +184,7 @@
 //!
 //! # Modules
 //!
-//! Most names are at the root. [`storage`] is the access to files, [`limits`] has all limits, [`journal`] orders a log that several
+//! Most names are at the root. [`storage`] is the access to files, [`limits`] has the limits, [`journal`] orders a log that several
 //! hosts write. [`internals`] is for the crates that are released with this one and for tools that read its files: it follows no
 //! semantic versioning.
 //!

@@ -1,4 +1,4 @@
-//! All limits of the log. An error for an exceeded limit names the limit.
+//! Limits of the log. An error for an exceeded limit names the limit.
 
 /// Largest number of bytes of one event in canonical JSON (its `jsonl` line without framing).
 pub const EVENT_BYTES_MAX: usize = 1 << 20;
@@ -12,13 +12,11 @@ pub const IDENTIFIER_BYTES_MAX: usize = 128;
 pub const NESTING_MAX: usize = 64;
 /// Largest difference between a host's clock and the journal's, in microseconds. A host with a larger difference records nothing.
 pub const CLOCK_SKEW_MAX: i64 = 2_000_000;
-/// Largest number of bytes that a log with a journal may have written without a sync. Opening the log reads these bytes again.
-pub const UNSYNCED_BYTES_MAX: u64 = 64 << 10;
 /// Segment size above which a group starts a new segment.
 pub const SEGMENT_BYTES_MAX: u64 = 64 << 20;
 /// Encoded bytes at which buffered events are written as a group.
-pub const BUFFER_BYTES: usize = 1 << 20;
+pub(crate) const BUFFER_BYTES: usize = 1 << 20;
 /// Number of zeros that a writer keeps after the written bytes, so that a sync need not write the file's length.
-pub const AHEAD_BYTES: u64 = 512 << 10;
+pub(crate) const AHEAD_BYTES: u64 = 512 << 10;
 /// Number of groups after which a writer prepares zeros and digests in advance.
-pub const AHEAD_FROM_GROUP: u64 = 16;
+pub(crate) const AHEAD_FROM_GROUP: u64 = 16;

@@ -417,7 +417,7 @@ impl LockedLog {
     }
 
     /// Returns `true` if the log had a witness of its end when it was opened, or follows a journal.
-    pub fn is_end_known(&self) -> bool {
+    pub(crate) fn is_end_known(&self) -> bool {
         self.witness.is_some() || self.core.identity.journal.is_some()
     }
 
@@ -482,7 +482,7 @@ impl LockedLog {
 
     /// Sets the witness to the end of the log that replaces this log.
     pub(crate) fn replace_witness(&self, identity: &Identity, head: &Head) -> Result<()> {
-        let witness = Witness::of_head(identity, head);
+        let witness = Witness::from_head(identity, head);
         witness.map_or(Ok(()), |witness| self.core.lock.replace_witness(&witness))
     }
 

@@ -132,7 +132,7 @@ impl Reader {
     }
 
     /// Returns BLAKE3 of the first `length` bytes of a segment's file, as hex; `None` if the file is missing or has fewer bytes.
-    pub fn digest(&self, segment: &str, length: u64) -> Result<Option<String>> {
+    pub(crate) fn digest(&self, segment: &str, length: u64) -> Result<Option<String>> {
         let path = self.dir().join(EVENTS_DIR).join(segment);
         self.storage().named().digest(&path, length)
     }

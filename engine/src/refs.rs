@@ -83,7 +83,7 @@ impl Ref {
     }
 
     /// Returns the place of the ref in the stored order.
-    pub const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -165,12 +165,12 @@ impl RefNames {
     }
 
     /// Returns the number of names.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.0.as_ref().map_or(REFS_MAX, |declared| declared.len())
     }
 
     /// Returns true if `log.json` must hold the names.
-    pub fn are_declared(&self) -> bool {
+    pub(crate) fn are_declared(&self) -> bool {
         self.0.is_some()
     }
 
@@ -212,7 +212,7 @@ impl std::fmt::Display for RefNames {
 /// The things that an event points at. Stored order: the declared refs, the cause, the key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refs<'a> {
-    /// Values, by [`Ref::index`].
+    /// Values, by the places of their refs.
     pub names: [Option<Cow<'a, str>>; PLACES],
     /// The event that caused this event.
     pub cause: Option<EventId>,
@@ -240,7 +240,7 @@ impl<'a> Refs<'a> {
         }
     }
     /// Converts these refs into refs that own their strings.
-    pub fn into_owned(self) -> Refs<'static> {
+    pub(crate) fn into_owned(self) -> Refs<'static> {
         Refs {
             names: self
                 .names

@@ -3,7 +3,7 @@
 mod outline;
 mod report;
 
-pub use report::{PROBLEMS_MAX, Problem, ProblemKind, Report, Severity};
+pub use report::{Problem, ProblemKind, Report, Severity};
 
 use crate::codec;
 use crate::error::Rollback;

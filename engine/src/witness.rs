@@ -30,7 +30,7 @@ pub struct Witness {
 impl Witness {
     /// Returns the witness of a log that ends at `head`; `None` for an empty log, and for a log with a journal, which
     /// restores missing events.
-    pub(crate) fn of_head(identity: &Identity, head: &Head) -> Option<Witness> {
+    pub(crate) fn from_head(identity: &Identity, head: &Head) -> Option<Witness> {
         let id = head.last_id.filter(|_| identity.journal.is_none())?;
         Some(Witness {
             log: identity.log,

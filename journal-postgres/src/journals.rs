@@ -11,9 +11,10 @@ use crate::raw::Raw;
 use crate::schema;
 use std::sync::Arc;
 use teamlog_engine::LogId;
+use teamlog_engine::internals::journal::check_enrolled;
 use teamlog_engine::journal::{
     Append, ConfigError, Connector, Durability, GroupDigest, GroupStore, HostRecord, Journal,
-    JournalInfo, JournalRow, Journals, LogState, LogStatus, Server, Trimmer, check_enrolled,
+    JournalInfo, JournalRow, Journals, LogState, LogStatus, Server, Trimmer,
 };
 use teamlog_engine::{Error, Identity, JournalIdentity, Result};
 use tokio_postgres::Row;

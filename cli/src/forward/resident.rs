@@ -202,7 +202,7 @@ mod tests {
     use teamlog_team::Root;
     use teamlog_team::api::Op;
     use teamlog_team::engine::JournalIdentity;
-    use teamlog_team::engine::journal::memory::MemoryJournal;
+    use teamlog_team::engine::internals::journal::MemoryJournal;
     use teamlog_team::engine::storage::Memory;
     use teamlog_team::lifecycle::cleanup::Cleanup;
     use teamlog_team::lifecycle::init::Init;

@@ -5,7 +5,7 @@ use crate::env::ProcessEnv;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use teamlog_team::engine::storage::SHARED_DIR;
+use teamlog_team::engine::internals::storage::SHARED_DIR;
 
 const WRITABLE_BY_GROUP: u32 = 0o020;
 const WRITABLE_BY_OTHERS: u32 = 0o002;

@@ -9,6 +9,8 @@ use std::path::Component;
 
 /// Name of the manifest in a backup's directory.
 pub const MANIFEST_FILE: &str = "backup.json";
+/// Directory of files beside the log, each named by the BLAKE3 of its bytes.
+pub const FILES_DIR: &str = "files";
 /// The version of the layout that this code writes, and the newest version that it reads.
 pub(crate) const BACKUP_VERSION: u32 = 1;
 /// Largest size of a manifest: enough for half a million segments and files.
@@ -86,7 +88,7 @@ impl Manifest {
     }
 
     /// Encodes the file.
-    pub fn encode(&self) -> Vec<u8> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
         json::sealed_line(&Stored {
             version: BACKUP_VERSION,
             manifest: self,
@@ -97,7 +99,7 @@ impl Manifest {
     ///
     /// # Errors
     /// `UnsupportedFormat` for a newer version, `Corrupt` for anything that `encode` does not write.
-    pub fn decode(path: &Path, bytes: &[u8]) -> Result<Manifest> {
+    pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<Manifest> {
         let corrupt = |why: String| Error::corrupt(path, 0, None, why);
         let content = bytes.len().checked_sub(TAIL_BYTES);
         let content = content.and_then(|len| bytes.get(..len)).unwrap_or_default();
@@ -140,7 +142,7 @@ impl Manifest {
     }
 
     /// Reads the manifest in `dir`; `None` if there is none.
-    pub fn load(storage: &dyn Storage, dir: &Path) -> Result<Option<Manifest>> {
+    pub(crate) fn load(storage: &dyn Storage, dir: &Path) -> Result<Option<Manifest>> {
         let path = dir.join(MANIFEST_FILE);
         let bytes = storage.named().read_if_there(&path, MANIFEST_BYTES_MAX)?;
         let decoded = bytes.map(|bytes| Manifest::decode(&path, &bytes));

@@ -5,11 +5,12 @@
 //! the log's segment, so receipts of the log hold for its backup. If a conversion or salvage replaced the log, the old log and
 //! the new log each have a backup. The manifest of the old log's backup is in the directory of that log.
 
-mod manifest;
+pub(crate) mod manifest;
 mod restore;
 mod run;
 
-pub use manifest::{BackupFile, BackupSegment, MANIFEST_FILE, Manifest};
+pub use manifest::{BackupFile, BackupSegment, Manifest};
+use manifest::{FILES_DIR, MANIFEST_FILE};
 pub use restore::RestoreReport;
 pub use run::{BackupReport, back_up};
 
@@ -19,8 +20,6 @@ use crate::prelude::*;
 use crate::reader::Reader;
 use crate::verify::{ProblemKind, Report, Severity, verify_kept};
 
-/// Directory of files beside the log, each named by the BLAKE3 of its bytes.
-pub const FILES_DIR: &str = "files";
 /// Directories beside a log with data that is not derived from its log.
 pub(crate) const DATA_DIRS: [&str; 2] = ["artifacts", "quarantine"];
 const NOT_READ_BACK: &str = "the copy differs from what was written";

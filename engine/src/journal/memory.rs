@@ -88,14 +88,6 @@ impl MemoryJournal {
         }
     }
 
-    /// Removes all groups of a log except the last `kept` groups.
-    pub fn trim(&self, log: LogId, kept: usize) {
-        if let Some(stored) = self.content().groups.get_mut(&log) {
-            let gone = stored.len().saturating_sub(kept);
-            stored.drain(..gone);
-        }
-    }
-
     fn content(&self) -> MutexGuard<'_, Content> {
         self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,21 +8,20 @@
 //! Consensus is the journal's task; the engine folds the resulting order. A log without a journal does not use this module.
 
 pub(crate) mod cursor;
-pub mod memory;
+pub(crate) mod memory;
 mod push;
 mod replica;
 mod rows;
-mod server;
+pub(crate) mod server;
 
 pub(crate) use cursor::End;
 pub use push::PushReport;
 pub(crate) use push::{check_prefix, push};
-pub(crate) use replica::{Replica, Turn, conflict, misplaced, of_read, skew};
+pub(crate) use replica::{Replica, Turn, conflict, misplaced, read_error, skew};
 pub(crate) use rows::check_rows;
 pub use rows::{DamagedGroup, JournalCheck, JournalRow};
 pub use server::{
     ConfigError, Connector, Durability, GroupStore, HostRecord, JournalInfo, Server, Trimmer,
-    check_enrolled,
 };
 
 use crate::prelude::*;
@@ -160,7 +159,7 @@ impl Term {
 
     /// Returns this term; an unknown number becomes the number of `earlier` if the system is the same.
     #[must_use]
-    pub fn after(self, earlier: Term) -> Term {
+    pub(crate) fn after(self, earlier: Term) -> Term {
         match self.number == 0 && self.system == earlier.system {
             true => earlier,
             false => self,

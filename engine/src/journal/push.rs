@@ -2,7 +2,7 @@
 //! journal's end if an older state of the journal was restored.
 
 use super::cursor::{End, StoredGroup};
-use super::replica::{forked, of_outcome, of_read};
+use super::replica::{forked, outcome_error, read_error};
 use super::{Append, Journal, LogState, Outcome, Position, ReadError};
 use crate::prelude::*;
 use crate::reader::Reader;
@@ -96,7 +96,7 @@ pub(crate) fn check_prefix(journal: &mut dyn Journal, reader: &Reader) -> Result
         })?;
         let position = position.ok_or_else(|| forked(has))?;
         let page = journal.read(log, position, 1);
-        page.map_err(|error| of_read(error, has))?;
+        page.map_err(|error| read_error(error, has))?;
     }
     Ok(())
 }
@@ -107,7 +107,7 @@ fn has(journal: &mut dyn Journal, log: LogId, end: &End) -> Result<u64> {
     match journal.read(log, end.position, 1) {
         Ok(_) => Ok(last_seq),
         Err(ReadError::Behind(has)) => Ok(has),
-        Err(error) => Err(of_read(error, last_seq)),
+        Err(error) => Err(read_error(error, last_seq)),
     }
 }
 
@@ -163,7 +163,7 @@ impl Push<'_> {
     fn check_position(&mut self, position: Position) -> Result<()> {
         let page = self.journal.read(self.log, position, 1);
         page.map(drop)
-            .map_err(|error| of_read(error, position.last_seq))
+            .map_err(|error| read_error(error, position.last_seq))
     }
 
     fn add(&mut self, group: &StoredGroup<'_>, begins: &[String]) {
@@ -204,7 +204,7 @@ impl Push<'_> {
                 }
                 // Another host appended a group after a position that this host's own groups follow.
                 Some(Outcome::Conflict) => return Err(forked(behind)),
-                Some(other) => return Err(of_outcome(other, before)),
+                Some(other) => return Err(outcome_error(other, before)),
             }
         }
         self.pushed.groups += self.batch.groups.len() as u64;

@@ -146,7 +146,7 @@ impl Replica {
     pub fn check_owed(&self) -> Result<()> {
         let end = self.end.position.last_seq;
         match self.owed {
-            Some((seq, _)) if end < seq => Err(of_read(ReadError::Behind(end), seq)),
+            Some((seq, _)) if end < seq => Err(read_error(ReadError::Behind(end), seq)),
             _ => Ok(()),
         }
     }
@@ -177,7 +177,7 @@ impl Replica {
         let after = self.end.position;
         let asked = clock.now();
         let page = self.journal.read(self.log, after, PAGE_BYTES);
-        let page = page.map_err(|error| of_read(error, after.last_seq))?;
+        let page = page.map_err(|error| read_error(error, after.last_seq))?;
         check_term(page.term, self.term)?;
         let term = page.term.after(self.term);
         if term != self.term {
@@ -193,7 +193,7 @@ impl Replica {
     /// Confirms that the deciding server answered the last read. If the call fails, repeat the read.
     pub fn confirm(&mut self, since: Instant) -> Result<()> {
         let confirmed = self.journal.confirm(since);
-        confirmed.map_err(|error| of_read(error, self.end.position.last_seq))?;
+        confirmed.map_err(|error| read_error(error, self.end.position.last_seq))?;
         self.note_confirmed();
         Ok(())
     }
@@ -262,7 +262,7 @@ impl Replica {
             return Err(Error::journal(JournalFault::NewerHost, why));
         }
         let raised = self.journal.raise_fold_version(self.log, own);
-        raised.map_err(|error| of_read(error, self.end.position.last_seq))?;
+        raised.map_err(|error| read_error(error, self.end.position.last_seq))?;
         self.named_version = own;
         Ok(())
     }
@@ -307,7 +307,7 @@ impl Replica {
                 Outcome::Unreachable(why) if unknown.is_some() => unknown = Some(why),
                 // The journal may lack the group before this group, or have another group in its place.
                 Outcome::Forked => return Err(self.why_forked(append.after)),
-                other => return Err(of_outcome(other, append.after.last_seq)),
+                other => return Err(outcome_error(other, append.after.last_seq)),
             }
             thread::sleep(pause.min(deadline.saturating_sub(started.elapsed())));
             pause = (pause * 2).min(REPEAT_MAX);
@@ -317,7 +317,7 @@ impl Replica {
     /// Asks for the end of the log in the journal, which shows if the journal lost its end or has another history.
     fn why_forked(&mut self, after: Position) -> Error {
         match self.journal.read(self.log, after, 1) {
-            Err(error) => of_read(error, after.last_seq),
+            Err(error) => read_error(error, after.last_seq),
             Ok(_) => forked(after.last_seq),
         }
     }
@@ -401,7 +401,7 @@ pub(crate) fn skew(asked: Timestamp, there: Timestamp, answered: Timestamp) -> O
 }
 
 /// Creates the error for groups that the journal did not accept. `last_seq` is the event before these groups.
-pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
+pub(super) fn outcome_error(outcome: Outcome, last_seq: u64) -> Error {
     match outcome {
         Outcome::Conflict => conflict(last_seq),
         Outcome::Forked => forked(last_seq),
@@ -423,7 +423,7 @@ pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
 }
 
 /// Creates the error for a failed read of the groups after the event `last_seq`.
-pub(crate) fn of_read(error: ReadError, last_seq: u64) -> Error {
+pub(crate) fn read_error(error: ReadError, last_seq: u64) -> Error {
     match error {
         ReadError::Unreachable(why) => Error::journal(JournalFault::Unreachable, why),
         ReadError::Behind(end) => Error::journal(

@@ -70,7 +70,7 @@ impl Unchecked {
     fn finish_with(mut self, before: Vec<NewEvent>) -> Result<LockedLog> {
         let core = &self.exclusive.core;
         if self.cut.is_some()
-            && let Some(witness) = Witness::of_head(&core.identity, &core.head)
+            && let Some(witness) = Witness::from_head(&core.identity, &core.head)
         {
             // The witness is replaced before the head clears its flag for the cut.
             core.lock.replace_witness(&witness)?;
@@ -132,11 +132,6 @@ impl RolledBackLog {
         self.0.rollback()
     }
 
-    /// Returns `true` if the log has a witness of its end or follows a journal. Other files then add no evidence about the end.
-    pub fn is_end_known(&self) -> bool {
-        self.0.exclusive.is_end_known()
-    }
-
     /// Returns a reader up to the head.
     pub fn reader(&self) -> Reader {
         self.0.exclusive.reader()
@@ -150,7 +145,7 @@ impl RolledBackLog {
         let event = NewEvent::for_payload(crate::layout::ROLLED_BACK, actor, accepted)?;
         let exclusive = self.0.finish_with(vec![event])?;
         let core = &exclusive.core;
-        if let Some(witness) = Witness::of_head(&core.identity, &core.head) {
+        if let Some(witness) = Witness::from_head(&core.identity, &core.head) {
             core.lock.replace_witness(&witness)?;
         }
         Ok(exclusive)

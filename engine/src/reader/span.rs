@@ -61,7 +61,7 @@ impl Span {
     }
 
     /// Returns the encoding of its frames.
-    pub fn encoding(&self) -> Encoding<'_> {
+    pub(crate) fn encoding(&self) -> Encoding<'_> {
         Encoding {
             format: self.format,
             refs: &self.refs,

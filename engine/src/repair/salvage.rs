@@ -186,7 +186,7 @@ pub fn salvage(
     switch::decide(storage.as_ref(), dir, &new)?;
     switch::finish(storage.as_ref(), dir, &new)?;
     let head = head::read_slots(storage.as_ref(), dir, new.log)?.newest;
-    if let Some(witness) = head.and_then(|head| Witness::of_head(&new, &head)) {
+    if let Some(witness) = head.and_then(|head| Witness::from_head(&new, &head)) {
         lock.replace_witness(&witness)?;
     }
     Ok(Some(salvaged))

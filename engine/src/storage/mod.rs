@@ -15,7 +15,7 @@ pub(crate) mod deferred;
 pub(crate) mod faulty;
 mod file_lock;
 mod file_system;
-mod files;
+pub(crate) mod files;
 mod inotify_watcher;
 #[cfg(test)]
 mod locks_test;
@@ -31,7 +31,7 @@ pub(crate) use deferred::Deferred;
 #[cfg(test)]
 pub(crate) use faulty::{Fault, Faulty};
 pub use file_system::{FileSystemKind, Space};
-pub use files::{Access, Files, SHARED_DIR, SHARED_FILE};
+pub use files::{Access, Files};
 pub use memory::{Crashes, Memory};
 pub(crate) use named::{NamedFile, if_long_enough, if_there};
 
@@ -172,7 +172,7 @@ impl Bytes {
         Bytes(Arc::new(Held(bytes)))
     }
     /// Tells the system the expected order of reads, so that the system does not read too much of a file. Default: in order.
-    pub fn expect(&self, reads: Reads) {
+    pub(crate) fn expect(&self, reads: Reads) {
         self.0.expect(reads);
     }
 }

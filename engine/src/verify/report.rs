@@ -4,7 +4,7 @@ use crate::prelude::*;
 use crate::words;
 
 /// Largest number of problems in the list; a badly damaged log has one every few bytes.
-pub const PROBLEMS_MAX: usize = 100;
+const PROBLEMS_MAX: usize = 100;
 
 words! {
     /// Kind of a problem: a stable word.

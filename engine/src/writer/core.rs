@@ -554,7 +554,7 @@ impl<S: State> Core<S> {
         self.check_ours(&head, written)?;
         self.head_file.write(&mut head, durable)?;
         self.head = head;
-        if written && let Some(witness) = Witness::of_head(&self.identity, &self.head) {
+        if written && let Some(witness) = Witness::from_head(&self.identity, &self.head) {
             self.lock.advance_witness(&witness);
         }
         Ok(())

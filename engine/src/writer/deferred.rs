@@ -3,8 +3,10 @@
 use super::State;
 use super::core::Core;
 use crate::journal::Replica;
-use crate::limits;
 use crate::prelude::*;
+
+/// Largest number of bytes that a log with a journal may have written without a sync. Opening the log reads these bytes again.
+pub const UNSYNCED_BYTES_MAX: u64 = 64 << 10;
 
 impl<S: State> Core<S> {
     /// Returns true if a group of `len` bytes needs no sync of its own, because it can be fetched from the journal again after a
@@ -13,7 +15,7 @@ impl<S: State> Core<S> {
     pub(super) fn defers(&self, len: u64) -> bool {
         let synced = self.replica.as_ref();
         let synced = synced.and_then(|replica| replica.synced_in(self.head.segment));
-        synced.is_some_and(|place| self.head.end + len - place.end() <= limits::UNSYNCED_BYTES_MAX)
+        synced.is_some_and(|place| self.head.end + len - place.end() <= UNSYNCED_BYTES_MAX)
     }
 
     /// Runs the deferred syncs.

@@ -54,7 +54,7 @@ impl<S: State> Core<S> {
     /// Returns the error of a log whose head on the disk is older than the head that this writer wrote: an older state was
     /// restored.
     fn rolled_back(&self) -> Option<Error> {
-        let own = Witness::of_head(&self.identity, &self.head)?;
+        let own = Witness::from_head(&self.identity, &self.head)?;
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log);
         let rollback = own.against(&self.identity, &slots.ok()?.newest?)?;
         let path = self.dir.clone();

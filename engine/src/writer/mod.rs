@@ -19,6 +19,7 @@ mod round;
 mod round_test;
 
 pub use counts::{JOBS_OF_GROUPS, WriterCounts};
+pub use deferred::UNSYNCED_BYTES_MAX;
 pub use reservation::Room;
 
 use crate::prelude::*;

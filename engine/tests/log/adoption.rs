@@ -6,8 +6,8 @@ mod line;
 use crate::support::*;
 use line::Line;
 use std::sync::atomic::Ordering;
+use teamlog_engine::internals::journal::MemoryJournal;
 use teamlog_engine::internals::layout::{EVENTS_DIR, JOURNAL_ADOPTED, JOURNAL_LEFT};
-use teamlog_engine::journal::memory::MemoryJournal;
 use teamlog_engine::{JournalFault, JournalIdentity, ManualClock};
 
 const ID: &str = "00000000-0000-4000-8000-000000000000";

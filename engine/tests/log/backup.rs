@@ -3,7 +3,8 @@
 
 use crate::support::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-use teamlog_engine::backup::{self, Backup, BackupReport, FILES_DIR, MANIFEST_FILE};
+use teamlog_engine::backup::{self, Backup, BackupReport};
+use teamlog_engine::internals::backup::{FILES_DIR, MANIFEST_FILE};
 use teamlog_engine::internals::layout::{EVENTS_DIR, RESTORED};
 use teamlog_engine::{Clock, ManualClock};
 

@@ -6,8 +6,8 @@ mod deferred;
 use crate::support::*;
 use std::sync::atomic::Ordering;
 use teamlog_engine::LogId;
+use teamlog_engine::internals::journal::{Compares, MemoryJournal};
 use teamlog_engine::internals::layout::{EVENTS_DIR, JOURNAL_FILE, LOG_FILE};
-use teamlog_engine::journal::memory::{Compares, MemoryJournal};
 use teamlog_engine::journal::{
     Append, Journal, LogState, Outcome, Page, Position, ReadError, Term,
 };

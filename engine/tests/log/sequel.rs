@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicI64, Ordering};
 use teamlog_engine::Room;
 use teamlog_engine::internals::codec::canonical_len;
-use teamlog_engine::journal::memory::{Compares, MemoryJournal};
+use teamlog_engine::internals::journal::{Compares, MemoryJournal};
 use teamlog_engine::limits::{EVENT_BYTES_MAX, GROUP_BYTES_MAX};
 use teamlog_engine::{Clock, Commit, CommitError, Event, EventId, Place, State, Writer};
 

@@ -4,7 +4,7 @@
 use crate::support::forge::{self, Segment, chain_again, change_an_event};
 use crate::support::*;
 use teamlog_engine::backup::{self, Backup};
-use teamlog_engine::journal::memory::MemoryJournal;
+use teamlog_engine::internals::journal::MemoryJournal;
 use teamlog_engine::verify::{ProblemKind, Report};
 use teamlog_engine::{Event, Receipt};
 

@@ -4,7 +4,7 @@ use crate::support::*;
 use std::path::Path;
 use std::sync::Arc;
 use teamlog_engine::LogId;
-use teamlog_engine::journal::memory::MemoryJournal;
+use teamlog_engine::internals::journal::MemoryJournal;
 use teamlog_engine::storage::Memory;
 use teamlog_engine::{
     CommitError, Durability, Identity, JournalIdentity, Log, LogOptions, ManualClock, Reader,

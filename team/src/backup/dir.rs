@@ -4,7 +4,8 @@ use crate::handle::root::RootOptions;
 use crate::operation::prelude::*;
 use std::path::Component;
 use teamlog_engine::LogOptions;
-use teamlog_engine::backup::{Backup, MANIFEST_FILE};
+use teamlog_engine::backup::Backup;
+use teamlog_engine::internals::backup::MANIFEST_FILE;
 use teamlog_engine::storage::{Files, Storage};
 use teamlog_engine::verify::Report;
 

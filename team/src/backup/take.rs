@@ -6,7 +6,8 @@ use crate::operation::prelude::*;
 use crate::time::millis;
 use std::time::Instant;
 use teamlog_engine::Receipt;
-use teamlog_engine::backup::{self, MANIFEST_FILE};
+use teamlog_engine::backup;
+use teamlog_engine::internals::backup::MANIFEST_FILE;
 
 /// The answer `{status, team, log, format, seq, previous_seq, …}`: the content of the backup, and the counts of this run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

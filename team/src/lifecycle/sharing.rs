@@ -4,7 +4,8 @@
 
 use crate::handle::root::{RUNTIME_FILE, TEAMS_DIR};
 use crate::operation::prelude::*;
-use teamlog_engine::storage::{Access, Files, SHARED_DIR, SHARED_FILE};
+use teamlog_engine::internals::storage::{SHARED_DIR, SHARED_FILE};
+use teamlog_engine::storage::{Access, Files};
 
 /// Maximum depth of directories to visit. Teams need a depth of four.
 const DEPTH_MAX: usize = 16;

@@ -4,7 +4,7 @@ use crate::support::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use teamlog_engine::LogId;
-use teamlog_engine::journal::memory::MemoryJournal;
+use teamlog_engine::internals::journal::MemoryJournal;
 use teamlog_engine::journal::{
     Append, Journal, Journals, LogState, Outcome, Page, Position, ReadError,
 };

@@ -3,7 +3,7 @@
 
 use crate::support::*;
 use std::sync::{Mutex, MutexGuard};
-use teamlog_engine::journal::memory::MemoryJournal;
+use teamlog_engine::internals::journal::MemoryJournal;
 use teamlog_engine::journal::{Append, Journal, LogState, Outcome, Page, Position, ReadError};
 use teamlog_engine::{
     CommitError, Event, JournalFault, ManualClock, Place, SeededIds, State, Writer,

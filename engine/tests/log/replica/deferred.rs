@@ -2,7 +2,7 @@
 //! sync the bytes are written again.
 
 use super::*;
-use teamlog_engine::limits::UNSYNCED_BYTES_MAX;
+use teamlog_engine::internals::UNSYNCED_BYTES_MAX;
 
 /// Creates two hosts with five events. If unsynced replica writes are allowed, the first host did not sync the last four events.
 fn written(format: Format) -> Hosts {

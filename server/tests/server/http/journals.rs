@@ -10,7 +10,7 @@ use std::time::Duration;
 use teamlog_server::serve;
 use teamlog_team::Root;
 use teamlog_team::engine::LogId;
-use teamlog_team::engine::journal::memory::MemoryJournal;
+use teamlog_team::engine::internals::journal::MemoryJournal;
 use teamlog_team::engine::journal::{
     Append, GroupDigest, GroupStore, Journal, JournalRow, Journals, LogState, LogStatus, Outcome,
     Page, Position, ReadError, Server,
