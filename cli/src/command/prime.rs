@@ -3,6 +3,7 @@
 //! The command has its own arguments, because `--hook` reads an event from standard input and answers in the format of
 //! the hook.
 
+mod everyday;
 mod hook;
 
 use crate::command::prelude::*;
@@ -10,7 +11,7 @@ use teamlog_team::message::prime::{Few, Prime, PrimeAnswer};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Show an agent's briefing, in fewer than 2,000 tokens\n\nThe briefing lists the agent's tasks and what blocks them, tasks that it can claim, unread messages and posts, news of its tasks, and the next commands. A leader also gets the state of the team: open decisions, blocked tasks and why, holders, and tasks finished since its last command. A shortened list says how many entries there are.\n\nWith --hook, reads an agent's hook event \
+    long_about = "Show an agent's briefing, in at most 800 tokens; with --json fewer than 2,000\n\nThe briefing lists the agent's tasks and what blocks them, tasks that it can claim, unread messages and posts, news of its tasks, and the next commands. A leader also gets the state of the team: open decisions, blocked tasks and why, holders, and tasks finished since its last command. A shortened list says how many entries there are.\n\nWith --hook, reads an agent's hook event \
         from standard input and answers in the form of that hook: JSON for SessionStart and SubagentStart (which \
         also registers the subagent); for SubagentStop a reason to continue if the subagent still holds tasks; plain \
         text for other events.",
@@ -45,7 +46,8 @@ impl Args {
         let mut answer = context.read_at(&self.team, self.at, Prime { agent })?;
         match self.short {
             true => shorten(&mut answer),
-            false => context.own_commands(&mut answer.commands),
+            false if context.out.is_json() => context.own_commands(&mut answer.commands),
+            false => everyday::reword(&mut answer, context),
         }
         context.end(Exit::Done, &answer, render::hand::primed)
     }

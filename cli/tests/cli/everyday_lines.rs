@@ -197,6 +197,20 @@ fn the_short_form_presents_the_claim_of_its_session_only() {
     assert_eq!(in_session(&cli, "a", "done 1 --epoch 2").code, Some(0));
 }
 
+#[test]
+fn the_text_of_a_briefing_uses_everyday_words() {
+    let cli = Cli::with_team();
+    cli.ok("add A --as lead --owner dev");
+    cli.ok("say dev hello --as lead");
+    cli.ok("next --as dev");
+    let said = cli.ok("prime --agent dev");
+    shows!(said.clone() => has "  teamlog inbox --as dev\n");
+    shows!(said => has "  teamlog done 1 RESULT --as dev\n");
+    let mut acting = cli.command("prime");
+    let said = Ran::of(acting.env("TEAMLOG_AGENT", "dev")).stdout;
+    shows!(said => has "  teamlog inbox\n");
+}
+
 /// Lines that a newcomer types, each with its exit code and a part of the output. If the line is wrong, this part is the fix.
 const NAIVE: &[(&str, i32, &str)] = &[
     ("help", 0, "Usage: teamlog"),

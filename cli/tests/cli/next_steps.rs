@@ -252,7 +252,8 @@ pub fn run_as(cli: &Cli, command: &str, agent: Option<&str>) -> Ran {
         .spawn()
         .unwrap();
     if command.starts_with("teamlog wait ") {
-        let agent = command.split("--agent ").nth(1).unwrap();
+        let agent = command.split_once(" --agent ");
+        let agent = agent.or(command.split_once(" --as ")).unwrap().1;
         let agent = agent.split(' ').next().unwrap();
         cli.ok(&format!("send demo --from qa --to {agent} --type handoff"));
     }
@@ -326,16 +327,17 @@ fn what_leads_on_names_the_data_root_that_was_given() {
     cli.ok(&format!("init demo --members dev {flag}"));
     cli.ok(&format!("{MADE} {flag}"));
     cli.ok(&format!("{CLAIMED} {flag}"));
-    for line in [
-        AGENT,
-        "task-update demo --from dev --to dev --task-id T-1 --status done",
+    for (line, step) in [
+        (AGENT, " done T-1 RESULT"),
+        (
+            "task-update demo --from dev --to dev --task-id T-1 --status done",
+            " task complete demo T-1",
+        ),
     ] {
         let mut found = BTreeSet::new();
         commands(&cli.ok(&format!("{line} {flag}")), &mut found);
         assert!(
-            found
-                .iter()
-                .any(|command| command.contains("task complete demo T-1")),
+            found.iter().any(|command| command.contains(step)),
             "{found:?}"
         );
         for command in found {

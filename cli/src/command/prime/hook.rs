@@ -39,7 +39,7 @@ pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outco
         agent: acting.agent.clone(),
     };
     let mut primed = context.read(team, input)?;
-    context.own_commands(&mut primed.commands);
+    super::everyday::reword(&mut primed, context);
     lines.extend(render::hand::primed(&primed, &plain));
     let event = [START, SUBAGENT_START].into_iter();
     let event = event.into_iter().find(|event| *event == told.event);
