@@ -27,7 +27,7 @@ pub struct SessionClaim {
 pub struct SessionClaimAnswer {
     /// Epoch of the claim.
     pub epoch: u64,
-    /// Epoch of an earlier claim of the task by the same session, if it made one.
+    /// Epoch of an earlier claim of the task by the same agent and session, if they made one.
     pub earlier: Option<u64>,
 }
 
@@ -93,7 +93,7 @@ fn check_session(
     Err(refusal.hint(format!("if you act for that session, pass --epoch {epoch}")))
 }
 
-/// Returns the epoch of an earlier claim of the task by the session. Reads the events of the task, newest first.
+/// Returns the epoch of an earlier claim of the task by the agent in the session. Several agents may share a terminal. Reads the events of the task, newest first.
 fn earlier(live: &Live, reader: &Reader, asked: &SessionClaim, epoch: u64) -> Result<Option<u64>> {
     // The first claim of a task has no earlier one.
     if epoch <= 1 {
@@ -104,7 +104,8 @@ fn earlier(live: &Live, reader: &Reader, asked: &SessionClaim, epoch: u64) -> Re
         let page = live.with_ref(RefKind::Task, &asked.task_id, before, PAGE)?;
         before = page.seqs.iter().min().copied();
         for event in Recorded::all(live, reader, page.seqs)?.iter().rev() {
-            if event.event.kind != "task_claimed" {
+            let claimant = event.event.refs.get(RefKind::Agent);
+            if event.event.kind != "task_claimed" || claimant != Some(&*asked.worker) {
                 continue;
             }
             let payload = &event.event.payload;

@@ -64,9 +64,15 @@ fn a_claim_of_another_session_is_no_earlier_claim() {
     team.task_release(release(&held)).unwrap();
     refused(team.session_claim(&own("dev", "a")), Code::ClaimConflict);
     in_session(&mut team, "b");
-    team.task_claim(claim("1", "dev")).unwrap();
+    let second = team.task_claim(claim("1", "dev")).unwrap();
     let found = team.session_claim(&own("dev", "b")).unwrap();
     assert_eq!((found.epoch, found.earlier), (2, None));
+    // A claim of another agent in the same terminal does not count either.
+    team.task_release(release(&second)).unwrap();
+    in_session(&mut team, "a");
+    team.task_claim(claim("1", "qa")).unwrap();
+    let found = team.session_claim(&own("qa", "a")).unwrap();
+    assert_eq!((found.epoch, found.earlier), (3, None));
 }
 
 /// Sends a message of `dev`, and returns the kinds of its group.
