@@ -38,7 +38,7 @@ fn init(path: &Path, format: Format) {
     let init = Init {
         format: Some(format),
         members: vec!["alice".into(), "bob".into()],
-        ..Init::of(TEAM)
+        ..Init::for_team(TEAM)
     };
     root(path).init(init).unwrap();
 }
@@ -107,7 +107,7 @@ fn long_inbox(name: &str, format: Format, options: &Options) {
     past::import(&dir, format, &mut Cursor::new(envelopes));
     let members = Init {
         members: vec!["carol".into()],
-        ..Init::of(TEAM)
+        ..Init::for_team(TEAM)
     };
     root(&dir).init(members).unwrap();
     let contestants = ["carol", "bob"].map(|to| -> Contestant<'_> {

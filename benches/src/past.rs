@@ -20,7 +20,7 @@ pub fn create(root: &Path, format: Format) -> Root {
     let init = Init {
         format: Some(format),
         open: true,
-        ..Init::of(TEAM)
+        ..Init::for_team(TEAM)
     };
     root.init(init).unwrap();
     root

@@ -74,7 +74,7 @@ fn equipped(command: Command, source: &Arc<Source>) -> Command {
 }
 
 fn equipped_arg(arg: Arg, command: &str, source: &Arc<Source>) -> Arg {
-    let Some(candidates) = candidates::of(&arg, command) else {
+    let Some(candidates) = candidates::lookup(&arg, command) else {
         return arg;
     };
     let source = Arc::clone(source);

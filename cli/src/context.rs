@@ -103,13 +103,13 @@ impl Context {
         env: &ProcessEnv,
         definition: fn() -> clap::Command,
     ) -> Result<Context, CommandError> {
-        let data_root = match root::of(global, env).map_err(place::unusable) {
+        let data_root = match root::resolve(global, env).map_err(place::unusable) {
             // Commands that do not use the data root still work.
             Err(error) if error.code() != "not_owned" => return Err(error),
             found => found,
         };
         let path = data_root.as_ref().ok().map(|root| &*root.path);
-        let journals = Arc::new(KnownJournals::of(env, path));
+        let journals = Arc::new(KnownJournals::from_env(env, path));
         let mut options = RootOptions {
             journals: Some(journals.clone()),
             boot: boot::id(),
@@ -148,7 +148,7 @@ impl Context {
             now: None,
             whole: false,
             utc: global.utc || env.var_set("TEAMLOG_UTC").is_some(),
-            called: Called::of(env.program().as_deref()),
+            called: Called::from_program(env.program().as_deref()),
             acting: OnceCell::new(),
             definition,
             held: None,

@@ -411,7 +411,7 @@ impl From<EngineError> for CommandError {
             _ => Exit::Io,
         };
         let mut reported = CommandError::new(exit, code, error.to_string());
-        reported.body.hint = explanation::of(&error);
+        reported.body.hint = explanation::explain(&error);
         reported.body.details = details_of(&error);
         if let EngineError::Journal {
             fault: JournalFault::UnknownKind,

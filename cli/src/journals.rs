@@ -70,7 +70,7 @@ pub struct KnownJournals {
 
 impl KnownJournals {
     /// Uses the file that `TEAMLOG_JOURNALS` names, or else the file in the user's configuration directory. Reads nothing yet.
-    pub fn of(env: &ProcessEnv, data_root: Option<&Path>) -> KnownJournals {
+    pub fn from_env(env: &ProcessEnv, data_root: Option<&Path>) -> KnownJournals {
         let config = || {
             let xdg = env.var_set("XDG_CONFIG_HOME").map(PathBuf::from);
             xdg.or_else(|| Some(PathBuf::from(env.var_set("HOME")?).join(".config")))

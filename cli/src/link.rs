@@ -33,7 +33,7 @@ pub enum Called {
 }
 
 impl Called {
-    pub fn of(program: Option<&OsStr>) -> Called {
+    pub fn from_program(program: Option<&OsStr>) -> Called {
         let name = program.and_then(|program| Path::new(program).file_stem());
         match name.is_some_and(|name| name == LINK) {
             true => Called::Rcs,
@@ -68,7 +68,7 @@ pub fn is_state(argv: &[OsString]) -> bool {
 
 /// Returns argv without the words that only the link uses, and with global options moved before `api`.
 pub fn arranged(argv: Vec<OsString>) -> Vec<OsString> {
-    let called = Called::of(argv.first().map(OsString::as_os_str));
+    let called = Called::from_program(argv.first().map(OsString::as_os_str));
     let argv = match called {
         Called::Teamlog => argv,
         Called::Rcs => without_link(argv),
@@ -208,12 +208,15 @@ mod tests {
         ] {
             assert_eq!(arranged(argv(line)), argv(meant), "{line}");
         }
-        assert_eq!(Called::of(Some(OsStr::new("/x/rcs"))), Called::Rcs);
         assert_eq!(
-            Called::of(Some(OsStr::new("/rcs/teamlog"))),
+            Called::from_program(Some(OsStr::new("/x/rcs"))),
+            Called::Rcs
+        );
+        assert_eq!(
+            Called::from_program(Some(OsStr::new("/rcs/teamlog"))),
             Called::Teamlog
         );
-        assert_eq!(Called::of(None), Called::Teamlog);
+        assert_eq!(Called::from_program(None), Called::Teamlog);
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub enum Unusable {
 }
 
 /// Returns the data root of a command.
-pub fn of(global: &Global, env: &ProcessEnv) -> Result<DataRoot, Unusable> {
+pub fn resolve(global: &Global, env: &ProcessEnv) -> Result<DataRoot, Unusable> {
     let (flag, variable) = (global.data_root.as_deref(), env.var(VARIABLE));
     find(flag, variable, || env.here(), || User::of_process(env))
 }

@@ -31,7 +31,7 @@ pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
         Err(Misread::Usage(error)) => return usage(&error, argv, json, env),
         Err(Misread::Team(form, error)) => return form.report(*error, env),
     };
-    let form = ErrorOutput::of(&args, env);
+    let form = ErrorOutput::from_args(&args, env);
     let mut context = match Context::new(&args.global, env, Args::command) {
         Ok(context) => context,
         Err(error) => return form.report(error, env),
@@ -104,7 +104,7 @@ fn read(argv: &[OsString], env: &ProcessEnv) -> Result<Args, Misread> {
         false if words.names_another() => {
             let message = words.given_twice();
             let args = typed(&words.without_option()).map_err(Misread::Usage)?;
-            let form = ErrorOutput::of(&args, env);
+            let form = ErrorOutput::from_args(&args, env);
             return Err(Misread::Team(form, Box::new(CommandError::usage(message))));
         }
         false => words.without_option(),
@@ -121,7 +121,7 @@ fn in_context<A>(
     let context = Context::new(&args.global, env, Args::command);
     let answer =
         context.and_then(|mut context| ask(&mut context).map_err(|error| context.advise(error)));
-    answer.map_err(|error| Misread::Team(ErrorOutput::of(&args, env), Box::new(error)))
+    answer.map_err(|error| Misread::Team(ErrorOutput::from_args(&args, env), Box::new(error)))
 }
 
 /// Returns the arguments for a short briefing, if argv has no words and the acting agent and its team are known.
@@ -168,7 +168,7 @@ enum ErrorFormat {
 }
 
 impl ErrorOutput {
-    fn of(args: &Args, env: &ProcessEnv) -> ErrorOutput {
+    fn from_args(args: &Args, env: &ProcessEnv) -> ErrorOutput {
         ErrorOutput {
             json: args.global.json,
             format: match &args.command {

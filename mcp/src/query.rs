@@ -64,7 +64,7 @@ impl ToolError {
         ToolError(fault.to_string())
     }
 
-    fn of(failure: &Failure) -> ToolError {
+    fn from_failure(failure: &Failure) -> ToolError {
         let Some(refusal) = failure.refusal() else {
             return ToolError::new("operation_failed", &failure.to_string(), None);
         };
@@ -99,7 +99,7 @@ impl Query {
         let answer: Answer = Box::new(move |team, arguments| {
             let asked = serde_json::from_value(Value::Object(arguments))
                 .map_err(|error| ToolError::new("invalid_input", &error.to_string(), None))?;
-            let answer = ask(asked, team).map_err(|failure| ToolError::of(&failure))?;
+            let answer = ask(asked, team).map_err(|failure| ToolError::from_failure(&failure))?;
             serde_json::to_string(&answer)
                 .map_err(|error| ToolError::new("operation_failed", &error.to_string(), None))
         });
@@ -122,7 +122,7 @@ impl Query {
     }
 
     /// Makes a tool that runs an operation.
-    fn of<O: Op + 'static>(name: &'static str) -> Query {
+    fn for_op<O: Op + 'static>(name: &'static str) -> Query {
         Query::new(name, O::DOC, O::EFFECT, O::run)
     }
 
@@ -162,7 +162,7 @@ impl Query {
         }
         let mut team = root
             .team(&team)
-            .map_err(|failure| ToolError::of(&failure))?;
+            .map_err(|failure| ToolError::from_failure(&failure))?;
         team.under(Control {
             origin: origin.clone(),
             ..Control::default()
@@ -192,13 +192,13 @@ pub(crate) fn meant(
         Some(team) => team,
         None => root
             .only_team()
-            .map_err(|failure| ToolError::of(&failure))?,
+            .map_err(|failure| ToolError::from_failure(&failure))?,
     };
     Ok((team, arguments))
 }
 
 fn shape_of(schema: &Map<String, Value>) -> Shape {
-    Shape::of(&Schema::from(schema.clone()))
+    Shape::from_schema(&Schema::from(schema.clone()))
 }
 
 fn arguments<I: JsonSchema>() -> Map<String, Value> {
@@ -231,12 +231,12 @@ fn bound_page(arguments: &mut Map<String, Value>) {
 /// All queries.
 pub static QUERIES: LazyLock<Vec<Query>> = LazyLock::new(|| {
     vec![
-        Query::of::<Ready>("ready"),
-        Query::of::<Prime>("prime").about("agent"),
-        Query::of::<Read>("inbox").about("agent"),
-        Query::of::<TaskShow>("task").about("task_id"),
-        Query::of::<Trace>("trace").about("trace_id"),
-        Query::of::<Status>("status").without("stale_minutes"),
-        Query::of::<ReplayEvents>("events"),
+        Query::for_op::<Ready>("ready"),
+        Query::for_op::<Prime>("prime").about("agent"),
+        Query::for_op::<Read>("inbox").about("agent"),
+        Query::for_op::<TaskShow>("task").about("task_id"),
+        Query::for_op::<Trace>("trace").about("trace_id"),
+        Query::for_op::<Status>("status").without("stale_minutes"),
+        Query::for_op::<ReplayEvents>("events"),
     ]
 });

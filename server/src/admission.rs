@@ -86,7 +86,7 @@ async fn call(
         trace_id: trace_id(&headers)?,
         last_event_id: text(&headers, "Last-Event-ID")?,
         wants_stream,
-        deadline: Deadline::of(state.limits.wait_time),
+        deadline: Deadline::new(state.limits.wait_time),
         batch: None,
         body,
     };

@@ -103,7 +103,7 @@ fn examine(served: &Served, name: &str) {
     // If the check fails, callers see this in the stored result.
     let check = DoctorCheck {
         daemon: Some(std::process::id()),
-        ..DoctorCheck::of(name)
+        ..DoctorCheck::for_team(name)
     };
     let _ = served.root().doctor_noting(check, &mut |_, _| {});
     served.checks().ended(name, Check::Doctor);

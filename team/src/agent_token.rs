@@ -205,7 +205,7 @@ impl Command for TokenAdd {
     type Answer = TokenAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone).named(false)
+        CommandTerms::new(Authority::Anyone).named(false)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<String>> {
@@ -232,7 +232,7 @@ impl Command for TokenRevoke {
 
     fn terms(&self) -> CommandTerms<'_> {
         // Allowed in a closed team too.
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
             .named(false)
             .when_closed()
     }

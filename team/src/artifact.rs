@@ -411,7 +411,7 @@ impl Command for RecordArtifact {
     type Answer = ArtifactPutAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<bool>> {

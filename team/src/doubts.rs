@@ -60,7 +60,7 @@ pub struct TaskDoubts {
 
 impl RecipientDoubts {
     /// Checks the recipient and the sender of a message before the message is recorded.
-    pub(crate) fn of(live: &Live, to: &str, from: &str) -> Result<RecipientDoubts> {
+    pub(crate) fn find(live: &Live, to: &str, from: &str) -> Result<RecipientDoubts> {
         Ok(RecipientDoubts {
             sender_resembles: resembled(live, from)?,
             ..RecipientDoubts::of_recipient(live, to, from)?
@@ -79,7 +79,7 @@ impl RecipientDoubts {
 
 impl RecipientsDoubts {
     /// Checks the recipients of a message or post before the message or post is recorded.
-    pub(crate) fn of(live: &Live, told: &[String], from: &str) -> Result<RecipientsDoubts> {
+    pub(crate) fn find(live: &Live, told: &[String], from: &str) -> Result<RecipientsDoubts> {
         let mut doubts = RecipientsDoubts::default();
         for agent in told {
             doubts
@@ -97,7 +97,7 @@ impl RecipientsDoubts {
 
 impl TaskDoubts {
     /// Checks the dependencies and the owner of a task in a command.
-    pub(crate) fn of(live: &Live, deps: &[String], owner: Option<&str>) -> Result<TaskDoubts> {
+    pub(crate) fn find(live: &Live, deps: &[String], owner: Option<&str>) -> Result<TaskDoubts> {
         let mut doubts = TaskDoubts {
             unknown_deps: unknown_deps(live, deps)?,
             ..TaskDoubts::default()

@@ -73,7 +73,7 @@ pub struct OutsideCause {
 
 impl<'a> Story<'a> {
     /// Builds the story of events in log order. `outside` describes causes that are not among the events.
-    pub fn of(events: &'a [Recorded], outside: &'a [OutsideCause]) -> Story<'a> {
+    pub fn new(events: &'a [Recorded], outside: &'a [OutsideCause]) -> Story<'a> {
         let mut index = Index {
             outside: outside.iter().map(|cause| (&*cause.id, cause)).collect(),
             ..Index::default()

@@ -191,7 +191,7 @@ impl Command for Reversal {
 
     fn terms(&self) -> CommandTerms<'_> {
         let named = self.undo.worker.as_deref();
-        CommandTerms::of(Authority::of_named(named)).named(named.is_some())
+        CommandTerms::new(Authority::of_named(named)).named(named.is_some())
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<UndoAnswer>> {

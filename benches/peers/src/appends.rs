@@ -124,7 +124,7 @@ pub fn one(options: &Options) {
     ]);
     for (at, one) in contestants.iter().enumerate() {
         let series = &field.1[at];
-        let proof = Proof::of(*one, 1, 64, options);
+        let proof = Proof::measure(*one, 1, 64, options);
         row([
             field.name(at),
             number(series.cost().unwrap_or_default() * 1e6),
@@ -167,7 +167,7 @@ pub fn many(options: &Options) {
     ]);
     for (at, one) in DURABLE.iter().enumerate() {
         let series = &field.1[at];
-        let proof = Proof::of(*one, THREADS, 16, options);
+        let proof = Proof::measure(*one, THREADS, 16, options);
         row([
             field.name(at),
             number(1e-3 / series.cost().unwrap_or_default()),

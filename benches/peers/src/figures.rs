@@ -65,7 +65,7 @@ impl Field<'_> {
     }
 
     /// Returns the index of a contestant.
-    pub fn of(&self, contestant: Contestant) -> Option<usize> {
+    pub fn index(&self, contestant: Contestant) -> Option<usize> {
         self.0.iter().position(|one| *one == contestant)
     }
 

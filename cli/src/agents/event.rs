@@ -23,15 +23,15 @@ pub struct HookEvent {
 impl HookEvent {
     /// Reads the hook's input from standard input.
     pub fn read(context: &Context) -> Result<HookEvent, CommandError> {
-        HookEvent::of(&given::object(context.env(), "the event", "-")?)
+        HookEvent::from_fields(&given::object(context.env(), "the event", "-")?)
     }
 
-    fn of(fields: &Map<String, Value>) -> Result<HookEvent, CommandError> {
+    fn from_fields(fields: &Map<String, Value>) -> Result<HookEvent, CommandError> {
         let text = |field: &str| given::text(fields, field);
         Ok(HookEvent {
             event: text("hook_event_name")?.unwrap_or_default(),
             session_id: text("session_id")?,
-            subagent: Subagent::of(fields)?,
+            subagent: Subagent::from_fields(fields)?,
             stop_hook_active: fields.get("stop_hook_active") == Some(&Value::Bool(true)),
         })
     }
@@ -55,7 +55,7 @@ struct HookOutput {
 }
 
 impl ContextAnswer {
-    pub fn of(event: &'static str, text: String) -> ContextAnswer {
+    pub fn new(event: &'static str, text: String) -> ContextAnswer {
         ContextAnswer {
             hook_specific_output: HookOutput {
                 hook_event_name: event,
@@ -76,7 +76,7 @@ pub struct StopAnswer {
 }
 
 impl StopAnswer {
-    pub fn of(reason: String) -> StopAnswer {
+    pub fn new(reason: String) -> StopAnswer {
         StopAnswer {
             decision: "block",
             reason,
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn an_event_is_read_and_the_rest_of_it_passed_by() {
-        let told = |value: Value| HookEvent::of(value.as_object().unwrap());
+        let told = |value: Value| HookEvent::from_fields(value.as_object().unwrap());
         let stop = json!({"hook_event_name": "Stop", "session_id": "s", "stop_hook_active": true, "n": [1]});
         let read = told(stop).unwrap();
         assert_eq!((&*read.event, read.stop_hook_active), ("Stop", true));

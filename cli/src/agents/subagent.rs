@@ -35,7 +35,7 @@ pub struct Acting {
 
 impl Subagent {
     /// Reads the subagent from the fields of a hook's input. Returns `None` if no subagent triggered the hook.
-    pub fn of(fields: &Map<String, Value>) -> Result<Option<Subagent>, CommandError> {
+    pub fn from_fields(fields: &Map<String, Value>) -> Result<Option<Subagent>, CommandError> {
         let text = |field: &str| given::text(fields, field);
         let kind = text("agent_type")?.unwrap_or_default();
         let id = text("agent_id")?.filter(|id| !id.is_empty());
@@ -84,7 +84,7 @@ impl Acting {
     ///
     /// # Errors
     /// No agent is named, and the subagent may not act under its own name.
-    pub fn of(
+    pub fn for_team(
         context: &Context,
         team: &mut Team,
         named: Option<String>,
@@ -138,7 +138,7 @@ mod tests {
 
     fn named(kind: Value, id: Value) -> Option<String> {
         let event = json!({"agent_type": kind, "agent_id": id});
-        let read = Subagent::of(event.as_object().unwrap()).unwrap();
+        let read = Subagent::from_fields(event.as_object().unwrap()).unwrap();
         read.map(|subagent| subagent.name())
     }
 
@@ -171,6 +171,6 @@ mod tests {
         assert_eq!(named(json!("reviewer"), Value::Null), None);
         assert_eq!(named(json!("reviewer"), json!("")), None);
         let wrong = json!({"agent_id": 7});
-        assert!(Subagent::of(wrong.as_object().unwrap()).is_err());
+        assert!(Subagent::from_fields(wrong.as_object().unwrap()).is_err());
     }
 }

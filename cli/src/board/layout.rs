@@ -56,7 +56,7 @@ const NARROW: u16 = 50;
 
 impl Layout {
     /// Divides the area of the terminal. `fault` reserves a row for an error. `focus` is the selected panel.
-    pub fn of(area: Rect, fault: bool, focus: Panel) -> Layout {
+    pub fn new(area: Rect, fault: bool, focus: Panel) -> Layout {
         let mut rest = area;
         let mut layout = Layout {
             header: from_top(&mut rest, 1),

@@ -135,7 +135,7 @@ impl State {
     pub fn layout(&self) -> Layout {
         let (columns, rows) = self.setting.size;
         let area = Rect::new(0, 0, columns, rows);
-        Layout::of(area, self.fault.is_some(), self.panel)
+        Layout::new(area, self.fault.is_some(), self.panel)
     }
 
     pub fn cursor(&self, panel: Panel) -> Cursor {
@@ -345,6 +345,6 @@ impl State {
             self.tasks.fold(status, &self.filter);
             return;
         }
-        self.popup = details::of(self, self.panel, row);
+        self.popup = details::of_row(self, self.panel, row);
     }
 }

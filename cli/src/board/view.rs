@@ -76,7 +76,7 @@ fn draw_panel(state: &State, layout: &Layout, panel: Panel, pen: &mut Pen<'_>) {
     }
     for (place, row) in area.rows().zip(cursor.top..state.len(panel)) {
         let chosen = row == cursor.row && panel == state.panel;
-        let parts = rows::of(state, panel, row, usize::from(area.width));
+        let parts = rows::parts(state, panel, row, usize::from(area.width));
         pen.line(place, &parts, chosen);
     }
 }

@@ -35,7 +35,7 @@ pub struct FailedTeam {
 
 impl<A> AllAnswer<A> {
     /// Runs the command on each team in turn.
-    pub fn of(
+    pub fn collect(
         context: &mut Context,
         which: Which,
         mut ask: impl FnMut(&mut Context, &str) -> Result<A, CommandError>,

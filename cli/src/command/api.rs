@@ -48,7 +48,7 @@ const INPUT_BYTES_MAX: u64 = 8 << 20;
 impl Args {
     /// Returns the operation that the command line names, or `None` if the command line cannot be parsed.
     pub fn operation(&self, env: &ProcessEnv) -> Option<&'static Operation> {
-        let called = Called::of(env.program().as_deref());
+        let called = Called::from_program(env.program().as_deref());
         match words::read(&self.words, called, false) {
             Ok(Asked::Call(operation, _)) => Some(operation),
             _ => None,
@@ -113,7 +113,7 @@ pub fn undone(
         say_failed(env, operation, &fault);
         return Exit::Refused;
     }
-    let program = Called::of(env.program().as_deref()).words("api");
+    let program = Called::from_program(env.program().as_deref()).words("api");
     let name = operation.map(|operation| operation.name);
     let envelope = Envelope::failed(&program, name, SystemClock.now(), &fault);
     let mut out = crate::output::Output::stdout(true, env);

@@ -42,7 +42,7 @@ impl Args {
             Err(error) if matches!(error.code(), "team_not_found" | "data_root_not_found") => {
                 self.missing(context)
             }
-            answer => context.end(Exit::Done, &Answer::of(&self.team, answer?), line),
+            answer => context.end(Exit::Done, &Answer::new(&self.team, answer?), line),
         }
     }
 

@@ -253,7 +253,7 @@ impl Who {
         team: &mut Team,
         subagent: Option<&Subagent>,
     ) -> Result<Acting, CommandError> {
-        Acting::of(context, team, self.named(context), subagent)
+        Acting::for_team(context, team, self.named(context), subagent)
     }
 
     fn agent(&self, context: &Context) -> Result<String, CommandError> {
@@ -280,7 +280,7 @@ impl Who {
 /// Returns the subagent that makes the tool call, or `None` if the main agent makes the call.
 fn subagent(call: &str) -> Result<Option<Subagent>, CommandError> {
     match serde_json::from_str(call) {
-        Ok(Value::Object(fields)) => Subagent::of(&fields),
+        Ok(Value::Object(fields)) => Subagent::from_fields(&fields),
         _ => Ok(None),
     }
 }

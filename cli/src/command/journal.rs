@@ -240,7 +240,7 @@ impl Create {
             }
         };
         let shown = way.create(min_copies)?;
-        JournalAnswer::of(self.journal, way.as_ref(), shown).print(context)
+        JournalAnswer::new(self.journal, way.as_ref(), shown).print(context)
     }
 }
 
@@ -255,7 +255,7 @@ impl Check {
         let stores = server.group_store().ok_or_else(none)?;
         let (name, way) = context.journals().way_of(&journal.id)?;
         let looked = way.inspect().map_err(unanswered(&name))?;
-        let mut answer = JournalAnswer::of(name, way.as_ref(), looked);
+        let mut answer = JournalAnswer::new(name, way.as_ref(), looked);
         let mut progress = Progress::on_stderr("comparing", context.env());
         let mut show = |done, all| progress.show(done, all);
         let checked = team.log().check_journal(stores, self.repair, &mut show);
@@ -290,7 +290,7 @@ impl Check {
             }
             _ => error,
         })?;
-        JournalAnswer::of(self.journal, way.as_ref(), shown).print(context)
+        JournalAnswer::new(self.journal, way.as_ref(), shown).print(context)
     }
 }
 
@@ -475,7 +475,7 @@ impl Migrate {
             )
         };
         let shown = way.migrate().ok_or_else(none)??;
-        JournalAnswer::of(self.journal, way.as_ref(), shown).print(context)
+        JournalAnswer::new(self.journal, way.as_ref(), shown).print(context)
     }
 }
 

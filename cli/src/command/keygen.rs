@@ -35,7 +35,7 @@ impl Args {
         let public_file = beside(&self.out);
         store(&self.out, &public_file, &key)?;
         let shown = |path: &Path| path.display().to_string();
-        let answer = KeygenAnswer::of(&key, shown(&self.out), shown(&public_file));
+        let answer = KeygenAnswer::new(&key, shown(&self.out), shown(&public_file));
         context.end(Exit::Done, &answer, |answer, _| {
             vec![
                 format!("secret key in {}, for you alone", visible(&answer.key_file)),

@@ -56,7 +56,7 @@ impl Args {
     }
 
     fn all_teams(&self, context: &mut Context) -> Outcome {
-        let all = AllAnswer::of(context, Which::Open, |context, team| {
+        let all = AllAnswer::collect(context, Which::Open, |context, team| {
             self.nudge(context, team)
         })?;
         let done = all.teams.iter().all(|answer| exit(answer) == Exit::Done);

@@ -46,7 +46,7 @@ struct Listed {
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         if self.command.is_empty() {
-            let schemas = all().map(Listed::of).collect();
+            let schemas = all().map(Listed::from_row).collect();
             return context.end(Exit::Done, &Listing { schemas }, |listing, _| {
                 listing.schemas.iter().map(Listed::line).collect()
             });
@@ -79,7 +79,7 @@ fn all() -> impl Iterator<Item = (String, Printed)> {
 }
 
 impl Listed {
-    fn of((name, printed): (String, Printed)) -> Listed {
+    fn from_row((name, printed): (String, Printed)) -> Listed {
         Listed {
             name,
             prints: printed.prints,

@@ -292,7 +292,7 @@ fn status(context: &mut Context) -> Outcome {
             .map(|(team, condition)| TeamServed { team, condition })
             .collect(),
         certificate_failure: told.certificate_failure,
-        ..Served::of(status, Some(running))
+        ..Served::new(status, Some(running))
     };
     context.end(Exit::Done, &served, |served, view| {
         let mut lines = vec![said(served)];
@@ -313,7 +313,7 @@ fn stop(context: &mut Context) -> Outcome {
     context.data()?;
     let root = context.data_root()?.to_owned();
     let Some(running) = found(&root)? else {
-        let served = Served::of("not_running", None);
+        let served = Served::new("not_running", None);
         return context.end(Exit::Done, &served, |_, _| {
             vec!["no daemon runs".to_owned()]
         });
@@ -334,7 +334,7 @@ fn stop(context: &mut Context) -> Outcome {
         }
         thread::sleep(LOOK);
     }
-    let served = Served::of("stopped", Some(running));
+    let served = Served::new("stopped", Some(running));
     context.end(Exit::Done, &served, |served, _| vec![said(served)])
 }
 
@@ -356,7 +356,7 @@ pub fn strange(status: u16, body: &[u8]) -> CommandError {
 }
 
 impl Served {
-    fn of(status: &'static str, running: Option<Running>) -> Served {
+    fn new(status: &'static str, running: Option<Running>) -> Served {
         let of = |field: fn(&Running) -> String| running.as_ref().map(field);
         Served {
             status,

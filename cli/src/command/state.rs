@@ -178,5 +178,5 @@ impl Query {
 
 /// Renders the payload as indented JSON.
 fn indented<A: Serialize>(answer: &A, _: &View) -> Vec<String> {
-    render::pretty::of(answer)
+    render::pretty::lines(answer)
 }

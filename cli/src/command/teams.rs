@@ -17,7 +17,7 @@ pub struct Args {}
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let all = AllAnswer::of(context, Which::All, |context, team| {
+        let all = AllAnswer::collect(context, Which::All, |context, team| {
             Ok(context.root(team)?.team(team)?.listed()?)
         })?;
         let empty = all.teams.is_empty() && all.failed.is_empty();

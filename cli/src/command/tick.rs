@@ -27,7 +27,7 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         context.records(Repeat::Same);
         let Some(team) = self.team else {
-            let all = AllAnswer::of(context, Which::Open, |context, team| {
+            let all = AllAnswer::collect(context, Which::Open, |context, team| {
                 context.execute(&Call::operation(), team, Tick {})
             })?;
             let exit = all.exit(Exit::Refused, true);

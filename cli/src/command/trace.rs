@@ -52,8 +52,8 @@ impl Args {
         match format {
             Format::Json if !context.out.is_json() => context.out.json(&answer)?,
             Format::Text | Format::Json => context.answer(&answer, timeline::story)?,
-            Format::Chrome => context.out.json_streamed(&Chrome::of(&answer))?,
-            Format::OtlpJson => context.out.json_streamed(&Otlp::of(&answer))?,
+            Format::Chrome => context.out.json_streamed(&Chrome::from_answer(&answer))?,
+            Format::OtlpJson => context.out.json_streamed(&Otlp::from_answer(&answer))?,
         }
         context.ended(Exit::Done)
     }

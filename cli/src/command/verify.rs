@@ -137,7 +137,7 @@ pub struct VerifiedTeam {
 }
 
 fn all(context: &mut Context) -> Outcome {
-    let all = AllAnswer::of(context, Which::All, |context, team| {
+    let all = AllAnswer::collect(context, Which::All, |context, team| {
         Ok(VerifiedTeam {
             verified: context.data()?.team(team)?.verify_noting(&mut |_, _| {})?,
             team: team.to_owned(),

@@ -50,7 +50,7 @@ pub type Lookup = fn(&Source, &str) -> Option<Candidates>;
 pub struct Source(Typed, ProcessEnv);
 
 /// Returns the lookup for an argument. The argument's value name in the help selects it.
-pub fn of(arg: &Arg, command: &str) -> Option<Lookup> {
+pub fn lookup(arg: &Arg, command: &str) -> Option<Lookup> {
     let value = arg.get_value_names()?.first()?.as_str();
     Some(match value {
         "TEAM" if TASK_COMMANDS.contains(&command) => {

@@ -190,7 +190,7 @@ impl Context {
         let known = match self.remote.get() {
             Some(known) => known,
             None => {
-                let found = Remote::of(&self.env)?;
+                let found = Remote::from_env(&self.env)?;
                 self.remote.get_or_init(|| found)
             }
         };

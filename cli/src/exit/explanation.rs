@@ -3,7 +3,7 @@
 use teamlog_team::engine::Error as EngineError;
 
 /// Returns the hint for an error, if there is one.
-pub fn of(error: &EngineError) -> Option<String> {
+pub fn explain(error: &EngineError) -> Option<String> {
     let hint = match error {
         EngineError::Newer { seq, .. } => {
             let before = match seq.checked_sub(1).filter(|seq| *seq > 0) {

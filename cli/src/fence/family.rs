@@ -17,7 +17,7 @@ pub struct Stat {
 
 impl Stat {
     /// Reads the state of a process. `process` is a process id or `self`.
-    pub fn of(process: &str) -> Option<Stat> {
+    pub fn for_process(process: &str) -> Option<Stat> {
         Stat::read(&fs::read(format!("/proc/{process}/stat")).ok()?)
     }
 
@@ -55,7 +55,7 @@ pub fn signal(signal: Signal) -> bool {
     for pid in &descendants {
         // The system may reuse the pid of a process that ended. Pin the process first, then check that it is a descendant.
         let process = Pid::from_raw(*pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        let stat = Stat::of(&pid.to_string());
+        let stat = Stat::for_process(&pid.to_string());
         let still = stat.is_some_and(|stat| {
             stat.parent == std::process::id().cast_signed() || descendants.contains(&stat.parent)
         });
@@ -78,7 +78,7 @@ fn running() -> BTreeMap<i32, i32> {
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let pid = name.parse().ok()?;
-            let stat = Stat::of(&name).filter(|stat| !stat.has_ended)?;
+            let stat = Stat::for_process(&name).filter(|stat| !stat.has_ended)?;
             Some((pid, stat.parent))
         })
         .collect()
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!((ended.has_ended, ended.foreground), (true, None));
         assert_eq!(read("7 (x) S 5"), None);
         assert_eq!(read(""), None);
-        let own = Stat::of("self").unwrap();
+        let own = Stat::for_process("self").unwrap();
         assert!(!own.has_ended && own.parent > 0);
     }
 

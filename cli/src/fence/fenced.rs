@@ -255,7 +255,7 @@ fn started<R: Send>(
 
 /// Returns true if this process is in the foreground group of its terminal. The command is in the same group.
 fn in_foreground() -> bool {
-    Stat::of("self").is_some_and(|stat| stat.foreground == Some(stat.group))
+    Stat::for_process("self").is_some_and(|stat| stat.foreground == Some(stat.group))
 }
 
 /// Returns the exit code that shells use for a signal.

@@ -21,7 +21,7 @@ pub fn sent(site: &mut CallContext<'_>, asked: &NamedCall, caller: &Arc<Caller>)
     let outcome = exit::caught(|| run(site, asked, caller)).flatten();
     Ended {
         notes: site.root.options().notes.take(),
-        ..Ended::of(outcome.map(|()| RawValue::NULL.to_owned()))
+        ..Ended::from_outcome(outcome.map(|()| RawValue::NULL.to_owned()))
     }
 }
 

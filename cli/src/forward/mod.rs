@@ -138,7 +138,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    fn of(outcome: Result<Box<RawValue>, CommandError>) -> Ended {
+    fn from_outcome(outcome: Result<Box<RawValue>, CommandError>) -> Ended {
         Ended {
             outcome,
             replayed: false,
@@ -241,7 +241,7 @@ impl Client {
         loop {
             match reply {
                 Reply::Lines(chunk) if each(&chunk).is_break() => {
-                    return Ok(Some(Ended::of(Ok(RawValue::NULL.to_owned()))));
+                    return Ok(Some(Ended::from_outcome(Ok(RawValue::NULL.to_owned()))));
                 }
                 Reply::Lines(_) => {}
                 Reply::Ended(ended) => return Ok(Some(ended)),

@@ -59,7 +59,7 @@ impl Remote {
     ///
     /// # Errors
     /// A variable is malformed; the token's file cannot be read, other users can read it, or it holds no token.
-    pub fn of(env: &ProcessEnv) -> Result<Remote, CommandError> {
+    pub fn from_env(env: &ProcessEnv) -> Result<Remote, CommandError> {
         let url = env.var_set(REMOTE).unwrap_or_default();
         let url = url.to_string_lossy();
         let (host, port) = place(&url).ok_or_else(|| {

@@ -52,7 +52,7 @@ impl Forward for Resident {
             Wanted::GiveWay if admitted.is_some() => {
                 let message = "only a command on the daemon's machine can make the daemon release the team's lock";
                 let error = CommandError::new(Exit::NotPermitted, "forbidden", message);
-                send(caller, &Reply::Ended(Ended::of(Err(error))))
+                send(caller, &Reply::Ended(Ended::from_outcome(Err(error))))
             }
             Wanted::GiveWay => give_way(served, &team, caller),
             Wanted::Call(call) => {
@@ -139,7 +139,7 @@ fn carry_out(site: &mut CallContext<'_>, call: &NamedCall) -> Ended {
         replayed: site.replayed(),
         receipt,
         notes,
-        ..Ended::of(outcome)
+        ..Ended::from_outcome(outcome)
     }
 }
 
@@ -160,7 +160,7 @@ fn answer(site: &mut CallContext<'_>, call: &NamedCall) -> Ended {
         notes: site.root.options().notes.take(),
         moment: site.moment(),
         as_of,
-        ..Ended::of(outcome)
+        ..Ended::from_outcome(outcome)
     }
 }
 
@@ -191,7 +191,10 @@ fn give_way(served: &Served, team: &str, caller: &Caller) -> io::Result<()> {
             drop(pause);
             Ok(())
         }
-        Err(failure) => send(caller, &Reply::Ended(Ended::of(Err(failure.into())))),
+        Err(failure) => send(
+            caller,
+            &Reply::Ended(Ended::from_outcome(Err(failure.into()))),
+        ),
     }
 }
 
@@ -217,7 +220,7 @@ mod tests {
         let init = Init {
             members: vec!["lead".into()],
             journal,
-            ..Init::of("demo")
+            ..Init::for_team("demo")
         };
         root.init(init).unwrap();
         root

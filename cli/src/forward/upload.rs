@@ -39,7 +39,7 @@ pub fn imported(
     asked: &NamedCall,
     (dir, caller): (&Path, &Arc<Caller>),
 ) -> Ended {
-    Ended::of(exit::caught(|| run(site, asked, dir, caller)).flatten())
+    Ended::from_outcome(exit::caught(|| run(site, asked, dir, caller)).flatten())
 }
 
 fn run(

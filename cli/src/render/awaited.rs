@@ -34,7 +34,7 @@ pub struct Answer {
 
 impl Answer {
     /// Converts the operation's answer into the answer of the command.
-    pub fn of(team: &str, answer: AwaitEventAnswer) -> Answer {
+    pub fn new(team: &str, answer: AwaitEventAnswer) -> Answer {
         Answer {
             team_name: team.to_owned(),
             status: match answer.status {

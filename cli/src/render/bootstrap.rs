@@ -82,7 +82,7 @@ pub fn explained(answer: &BootstrapExplained, view: &View) -> Vec<String> {
 
 /// Renders the launch evidence as indented JSON.
 pub fn evidence(evidence: &Evidence) -> Vec<String> {
-    pretty::of(evidence)
+    pretty::lines(evidence)
 }
 
 /// Renders one line per run.

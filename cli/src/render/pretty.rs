@@ -4,7 +4,7 @@ use super::escape::visible_json;
 use serde::Serialize;
 
 /// Formats a value as lines of indented JSON, with hidden characters escaped.
-pub fn of(value: &impl Serialize) -> Vec<String> {
+pub fn lines(value: &impl Serialize) -> Vec<String> {
     let text = serde_json::to_string(value).unwrap_or_default();
     let text = indented(&visible_json(&text));
     text.lines().map(str::to_owned).collect()

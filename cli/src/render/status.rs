@@ -25,7 +25,7 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
     let stale = answer.stale_messages.iter().map(stale_message);
     let modes = answer.active_modes.iter().map(|mode| active(mode, view));
     let runs = answer.bootstrap_runs.iter().map(|run| bootstrap(run, view));
-    let mut sections = Sections::of([
+    let mut sections = Sections::new([
         ("unread", members(answer, view)),
         ("unread posts", posts(answer, view)),
         ("tasks", statuses(answer, view)),
@@ -76,7 +76,7 @@ struct Sections {
 }
 
 impl Sections {
-    fn of<const N: usize>(lists: [(&'static str, Vec<String>); N]) -> Sections {
+    fn new<const N: usize>(lists: [(&'static str, Vec<String>); N]) -> Sections {
         let filled = lists.into_iter().filter(|(_, rows)| !rows.is_empty());
         let all = filled.map(|(name, rows)| Section {
             name,

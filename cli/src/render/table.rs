@@ -107,7 +107,7 @@ pub fn titles<const N: usize>(titles: [&str; N]) -> Vec<Cell> {
 /// Formats the rows, with two spaces between columns and `indent` spaces before each row. The last cell is not padded.
 pub fn lines(rows: impl IntoIterator<Item = Vec<Cell>>, indent: usize, view: &View) -> Vec<String> {
     let rows: Vec<Vec<Cell>> = rows.into_iter().collect();
-    let mut columns = Columns::of(&rows);
+    let mut columns = Columns::from_rows(&rows);
     if let Some(terminal) = view.width {
         columns.narrow(terminal.saturating_sub(indent));
     }
@@ -130,7 +130,7 @@ struct Column {
 }
 
 impl Columns {
-    fn of(rows: &[Vec<Cell>]) -> Columns {
+    fn from_rows(rows: &[Vec<Cell>]) -> Columns {
         let mut columns: Vec<Column> = Vec::new();
         for row in rows {
             columns.resize_with(columns.len().max(row.len()), Column::default);

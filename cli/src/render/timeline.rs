@@ -42,7 +42,7 @@ pub fn story(answer: &TraceAnswer, view: &View) -> Vec<String> {
 
 /// Renders the events of a trace.
 pub fn lines(events: &[Recorded], view: &View) -> Vec<String> {
-    steps(&Story::of(events, &[]), view)
+    steps(&Story::new(events, &[]), view)
 }
 
 /// Renders the steps. Each line has the offset, the time since the previous step, and the seq.

@@ -7,7 +7,7 @@ pub const LAUNCH_MODE: &str = "team_launch";
 
 impl Evidence {
     /// Returns the evidence that the log has for a run; `None` before the launch.
-    pub fn of(run: &Run) -> Option<Evidence> {
+    pub fn from_run(run: &Run) -> Option<Evidence> {
         if let Some(accepted) = &run.evidence {
             return Some(accepted.clone());
         }

@@ -109,7 +109,7 @@ impl From<&Run> for RunShown {
             core_ready,
             launches: run.launches,
             blocked: run.blocked.clone(),
-            evidence: Evidence::of(run),
+            evidence: Evidence::from_run(run),
             work: run.domains.iter().map(DomainShown::from).collect(),
             round1_complete: run.round1_complete,
             gate: run.gate.clone(),

@@ -41,7 +41,7 @@ fn attempts_micros(timeout_seconds: u64, attempts: u32) -> i64 {
 
 impl Due {
     /// Returns the step that follows the current attempt.
-    fn of(delivery: Delivery) -> Due {
+    fn from_delivery(delivery: Delivery) -> Due {
         let attempt = delivery.attempt;
         Due {
             at: delivery.due_at(),
@@ -91,12 +91,19 @@ impl TeamState {
         if let Some(id) = message_id {
             let is_due = |found: &Delivery| found.state == State::Open && found.due_at() <= now;
             let found = self.delivery(id)?.filter(is_due);
-            return Ok(found.map(Due::of).into_iter().take(limit).collect());
+            return Ok(found
+                .map(Due::from_delivery)
+                .into_iter()
+                .take(limit)
+                .collect());
         }
         let end = end_of(&timed(DUE, now.micros(), b""));
         let mut due = Vec::new();
         for entry in self.rows().walk(&[DUE], &end, false).take(limit) {
-            due.extend(self.delivery(&entry?.name(TIMED_BYTES))?.map(Due::of));
+            due.extend(
+                self.delivery(&entry?.name(TIMED_BYTES))?
+                    .map(Due::from_delivery),
+            );
         }
         Ok(due)
     }

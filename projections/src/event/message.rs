@@ -209,7 +209,7 @@ impl Mark {
 
 impl DispatchMoved {
     /// Returns the step of a dispatch request.
-    pub fn of(request_id: &str, reason: Option<&str>) -> DispatchMoved {
+    pub fn new(request_id: &str, reason: Option<&str>) -> DispatchMoved {
         DispatchMoved {
             request_id: request_id.to_owned(),
             reason: reason.map(str::to_owned),

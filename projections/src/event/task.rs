@@ -260,7 +260,7 @@ fn object<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> 
 
 impl TaskClaimed {
     /// Creates the event of a claim with its lease and token.
-    pub fn of(lease: Lease, token: String) -> TaskClaimed {
+    pub fn new(lease: Lease, token: String) -> TaskClaimed {
         TaskClaimed {
             worker: lease.held.worker,
             token,
@@ -278,7 +278,7 @@ impl TaskClaimed {
 
 impl TaskFact {
     /// Creates the fact that `act` happened to a task.
-    pub fn of(task_id: impl Into<String>, act: TaskAct) -> TaskFact {
+    pub fn new(task_id: impl Into<String>, act: TaskAct) -> TaskFact {
         let task_id = task_id.into();
         TaskFact { task_id, act }
     }

@@ -81,7 +81,7 @@ impl TaskImported {
 
     /// Builds the event.
     pub fn event(&self, actor: &str) -> NewEvent {
-        let fact = TaskFact::of(&*self.task_id, TaskAct::Imported(self.clone()));
+        let fact = TaskFact::new(&*self.task_id, TaskAct::Imported(self.clone()));
         fact.event(actor, None, self.trace_id.as_deref())
     }
 }

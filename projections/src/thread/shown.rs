@@ -79,7 +79,7 @@ impl From<&Thread> for ThreadShown {
 
 impl PostShown {
     /// Returns the presentation of a message, given its event.
-    pub fn of(thread_id: &str, posted: &Posted, seq: u64, event: EventId) -> PostShown {
+    pub fn new(thread_id: &str, posted: &Posted, seq: u64, event: EventId) -> PostShown {
         PostShown {
             seq,
             schema_version: SCHEMA_VERSION.to_owned(),
@@ -106,7 +106,7 @@ impl PostShown {
 
 /// Returns a message's line in the file of its thread.
 pub fn post_line(event: &Event<'_>, thread_id: &str, posted: &Posted) -> Vec<u8> {
-    let shown = PostShown::of(thread_id, posted, event.seq, event.id).by(&event.actor);
+    let shown = PostShown::new(thread_id, posted, event.seq, event.id).by(&event.actor);
     // Writing to memory cannot fail.
     let mut line = serde_json::to_vec(&shown).unwrap_or_default();
     line.push(b'\n');

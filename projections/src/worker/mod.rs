@@ -47,19 +47,19 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
 fn note(tx: &mut Tx<'_>, seq: u64, at: Timestamp, fact: &WorkerFact) {
     let key = |part| key_of(part, fact.worker.as_bytes());
     match &fact.act {
-        WorkerAct::Identity(identity) => tx.put(&key(IDENTITY), &LastKnown::of(seq, at, identity)),
-        WorkerAct::Heartbeat(beat) => tx.put(&key(HEARTBEAT), &LastKnown::of(seq, at, beat)),
+        WorkerAct::Identity(identity) => tx.put(&key(IDENTITY), &LastKnown::new(seq, at, identity)),
+        WorkerAct::Heartbeat(beat) => tx.put(&key(HEARTBEAT), &LastKnown::new(seq, at, beat)),
         WorkerAct::Status(status) => {
-            tx.put(&key(STATUS), &LastKnown::of(seq, at, status));
+            tx.put(&key(STATUS), &LastKnown::new(seq, at, status));
             if status.state == WorkerState::Idle {
                 tx.put(&key(LAST_IDLE), &seq);
             }
         }
         WorkerAct::Inbox(_) => tx.put(&key(INBOX), &seq),
         WorkerAct::ShutdownRequested(request) => {
-            tx.put(&key(SHUTDOWN_REQUEST), &LastKnown::of(seq, at, request));
+            tx.put(&key(SHUTDOWN_REQUEST), &LastKnown::new(seq, at, request));
         }
-        WorkerAct::ShutdownAcked(ack) => tx.put(&key(SHUTDOWN_ACK), &LastKnown::of(seq, at, ack)),
+        WorkerAct::ShutdownAcked(ack) => tx.put(&key(SHUTDOWN_ACK), &LastKnown::new(seq, at, ack)),
     }
 }
 
@@ -67,7 +67,7 @@ fn supervise(tx: &mut Tx<'_>, seq: u64, at: Timestamp, fact: &SupervisionFact) {
     let key = |namespace, name: &str| key_of(namespace, name.as_bytes());
     match fact {
         SupervisionFact::Approval(approval) => {
-            let row = LastKnown::of(seq, at, approval);
+            let row = LastKnown::new(seq, at, approval);
             tx.put(&key(APPROVAL, &approval.task_id), &row);
             let rejected = key(REJECTED, &approval.task_id);
             match approval.is_rejected() {
@@ -79,10 +79,10 @@ fn supervise(tx: &mut Tx<'_>, seq: u64, at: Timestamp, fact: &SupervisionFact) {
         SupervisionFact::Snapshot(_) => tx.put(&[SNAPSHOT], &seq),
         SupervisionFact::Baselines(baselines) => {
             for (worker, baseline) in &baselines.workers {
-                tx.put(&key(BASELINE, worker), &LastKnown::of(seq, at, baseline));
+                tx.put(&key(BASELINE, worker), &LastKnown::new(seq, at, baseline));
             }
         }
-        SupervisionFact::Phase(phase) => tx.put(&[PHASE], &LastKnown::of(seq, at, &phase.to)),
+        SupervisionFact::Phase(phase) => tx.put(&[PHASE], &LastKnown::new(seq, at, &phase.to)),
         SupervisionFact::Gated => {}
         SupervisionFact::Reported(reported) => report(tx, seq, reported),
     }

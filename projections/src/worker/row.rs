@@ -97,7 +97,7 @@ row!(LastKnown<Baseline>);
 row!(LastKnown<String>);
 
 impl<T: Clone> LastKnown<T> {
-    pub(super) fn of(seq: u64, at: Timestamp, what: &T) -> LastKnown<T> {
+    pub(super) fn new(seq: u64, at: Timestamp, what: &T) -> LastKnown<T> {
         let what = what.clone();
         LastKnown { seq, at, what }
     }

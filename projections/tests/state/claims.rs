@@ -29,14 +29,14 @@ fn created(deps: &[&str]) -> TaskCreated {
 }
 
 fn claimed(epoch: u64, minute: i64) -> TaskAct {
-    TaskAct::Claimed(TaskClaimed::of(
+    TaskAct::Claimed(TaskClaimed::new(
         lease(epoch, minute),
         format!("token-{epoch}"),
     ))
 }
 
 fn event(task: &str, act: TaskAct) -> NewEvent {
-    TaskFact::of(task, act).event("lead", Some("dev"), Some("tr"))
+    TaskFact::new(task, act).event("lead", Some("dev"), Some("tr"))
 }
 
 fn after(team: &Team, act: TaskAct) -> Task {
@@ -91,7 +91,7 @@ fn every_fact_comes_back_as_it_was_recorded() {
     let (reader, live) = (team.log.reader().unwrap(), team.live());
     for (seq, act) in (2..).zip(acts) {
         let event = live.event(&reader, seq).unwrap().unwrap();
-        let fact = Fact::Task(Box::new(TaskFact::of("1", act)));
+        let fact = Fact::Task(Box::new(TaskFact::new("1", act)));
         assert_eq!(Fact::decode(&event).unwrap(), fact, "{}", event.payload);
     }
 }

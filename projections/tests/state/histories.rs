@@ -262,7 +262,7 @@ fn event(said: &EventSketch, known: &mut BTreeSet<String>, sent: &mut Vec<Messag
         }
         EventSketch::Did(task, what, by, number, deps) => {
             let act = act(*what, agent(by), *number, deps);
-            let fact = TaskFact::of(task.to_string(), act);
+            let fact = TaskFact::new(task.to_string(), act);
             return fact.event(agent(by), Some(agent(by)), (*number == 3).then_some("tr_2"));
         }
         EventSketch::Foreign | EventSketch::Closed(1..) => return foreign("something_happened"),
@@ -339,7 +339,7 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
         5 => TaskAct::DepsChanged(DepsChanged { depends_on: deps }),
         6 => TaskAct::Blocked(TaskBlocked { waits_for: deps }),
         7 => TaskAct::Unblocked,
-        8 | 9 => TaskAct::Claimed(TaskClaimed::of(lease, format!("token-{number}"))),
+        8 | 9 => TaskAct::Claimed(TaskClaimed::new(lease, format!("token-{number}"))),
         10 => TaskAct::Renewed(lease),
         11 => TaskAct::Completed(TaskCompleted { held, result: text }),
         12 => TaskAct::Failed(TaskFailed { held, error: text }),

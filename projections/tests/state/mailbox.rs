@@ -28,7 +28,7 @@ pub fn requested(request: &str, id: &str, to: &str) -> NewEvent {
 
 pub fn moved(request: &str, to: DispatchStatus) -> NewEvent {
     let reason = (to == DispatchStatus::Failed).then_some("nobody there");
-    let moved = DispatchMoved::of(request, reason);
+    let moved = DispatchMoved::new(request, reason);
     let fact = match to {
         DispatchStatus::Notified => MailFact::DispatchNotified(moved),
         DispatchStatus::Delivered => MailFact::DispatchDelivered(moved),

@@ -274,7 +274,7 @@ pub fn fields(text: &str) -> Fields {
 }
 
 pub fn scope(session: Option<&str>) -> Scope {
-    Scope::of(session)
+    Scope::for_session(session)
 }
 
 pub fn mode_started(mode: Mode, session: Option<&str>, state: &str) -> NewEvent {
@@ -294,7 +294,7 @@ pub fn mode_changed(
 ) -> NewEvent {
     let changed = given!(ModeChanged; mode, scope: scope(session), set: fields(set), unset,
         seen_at: None);
-    change.of(changed).event("dev", None).unwrap()
+    change.into_fact(changed).event("dev", None).unwrap()
 }
 
 pub fn mode_cleared(mode: Mode, session: Option<&str>, tombstone: bool) -> NewEvent {

@@ -75,7 +75,7 @@ fn created(owner: Option<&str>) -> TaskAct {
 }
 
 fn did(act: TaskAct, agent: Option<&str>) -> NewEvent {
-    TaskFact::of("1", act).event("lead", agent, None)
+    TaskFact::new("1", act).event("lead", agent, None)
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn everybody_is_told_what_concerns_all_and_each_what_is_its_own() {
     let team = Team::new();
     let held = given!(ClaimRef; worker: "dev", epoch: 1, forced: false);
     let lease = given!(Lease; held: held.clone(), leased_until: at(5));
-    let claimed = TaskAct::Claimed(TaskClaimed::of(lease.clone(), "t".to_owned()));
+    let claimed = TaskAct::Claimed(TaskClaimed::new(lease.clone(), "t".to_owned()));
     team.append(vec![
         did(created(Some("dev")), Some("dev")),
         talked(0, 1, "lead", names(&["dev", "qa"])),

@@ -32,6 +32,6 @@ pub fn requeue(input: RequeueInput, request: &mut RequestContext<'_>) -> Result<
         max_retries: input.max_retries,
     };
     request.exchange(requeue, |_, answer: &RequeueAnswer, _| {
-        Exchange::of(200, answer)
+        Exchange::new(200, answer)
     })
 }

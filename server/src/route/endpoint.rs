@@ -161,7 +161,7 @@ impl Route {
             schema: Schema::default(),
             answer,
             run,
-            shape: Shape::of(&Schema::default()),
+            shape: Shape::from_schema(&Schema::default()),
             parts: Vec::new(),
             renamed: Vec::new(),
         };
@@ -236,7 +236,7 @@ impl Route {
     }
 
     fn shaped(mut self) -> Route {
-        self.shape = Shape::of(&self.schema);
+        self.shape = Shape::from_schema(&self.schema);
         self.parts = parts::of_schema(&self.schema);
         self
     }

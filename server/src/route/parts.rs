@@ -34,5 +34,5 @@ fn object(property: &Value) -> Option<Shape> {
     }
     property.get("properties")?;
     let schema = Schema::try_from(property.clone()).ok()?;
-    Some(Shape::of(&schema))
+    Some(Shape::from_schema(&schema))
 }

@@ -144,7 +144,7 @@ mod tests {
     }
 
     fn shape() -> Shape {
-        Shape::of(&schemars::schema_for!(Taken))
+        Shape::from_schema(&schemars::schema_for!(Taken))
     }
 
     #[test]

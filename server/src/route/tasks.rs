@@ -174,7 +174,7 @@ pub fn create(input: CreateInput, request: &mut RequestContext<'_>) -> Result<Re
     request.exchange(input.command(), |live, answer: &TaskAnswer, now| {
         let task = task(live, &answer.task.task_id, now)?;
         let doubts = NameDoubts::from(&answer.doubts);
-        Exchange::of(201, &OneTask { task, doubts })
+        Exchange::new(201, &OneTask { task, doubts })
     })
 }
 
@@ -346,7 +346,7 @@ fn task(live: &Live, id: &str, now: Timestamp) -> Result<Task> {
     match live.task(id)? {
         Some(task) => {
             let unmet = blocking::unmet_dependencies(live, &task)?;
-            let approval = approval::of(live, id)?;
+            let approval = approval::last(live, id)?;
             Ok(Task(
                 TaskRecord::at(task, unmet, now).with_approval(approval),
             ))
@@ -363,7 +363,7 @@ fn holding(live: &Live, id: &str, overlaps: &[Overlap], now: Timestamp) -> Resul
         overlaps: overlaps.iter().map(overlap).collect(),
         task,
     };
-    Exchange::of(200, &leased)
+    Exchange::new(200, &leased)
 }
 
 /// Converts an overlap to the field names of this API.
@@ -376,5 +376,5 @@ fn overlap(overlap: &Overlap) -> Overlap {
 
 fn finished(live: &Live, answer: &HolderAnswer, now: Timestamp) -> Result<Exchange> {
     let task = task(live, &answer.task.task_id, now)?;
-    Exchange::of(200, &OneTask::from(task))
+    Exchange::new(200, &OneTask::from(task))
 }

@@ -113,7 +113,7 @@ pub fn set_up(input: SetUpInput, request: &mut RequestContext<'_>) -> Result<Rep
         }),
     };
     request.exchange(setup, |live, answer: &TeamSetupAnswer, _| {
-        let team = TeamShown::of(live, &answer.team)?.into();
-        Exchange::of(201, &OneTeam { team })
+        let team = TeamShown::read(live, &answer.team)?.into();
+        Exchange::new(201, &OneTeam { team })
     })
 }

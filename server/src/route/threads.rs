@@ -72,12 +72,12 @@ pub fn start(input: ThreadStart, request: &mut RequestContext<'_>) -> Result<Rep
         participants: input.participants.map(names),
         ..input
     };
-    request.exchange(start, |_, answer, _| Exchange::of(201, &one(answer)))
+    request.exchange(start, |_, answer, _| Exchange::new(201, &one(answer)))
 }
 
 /// `POST /v1/threads/{threadId}/link`.
 pub fn link(link: ThreadLink, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-    request.exchange(link, |_, answer, _| Exchange::of(200, &one(answer)))
+    request.exchange(link, |_, answer, _| Exchange::new(200, &one(answer)))
 }
 
 /// `GET /v1/threads/search`.
@@ -124,7 +124,7 @@ pub fn post(input: PostInput, request: &mut RequestContext<'_>) -> Result<Reply,
     request.exchange(post, |_, answer: &ThreadPostAnswer, _| {
         let message = message(answer.message.clone());
         let doubts = answer.doubts.clone();
-        Exchange::of(201, &ThreadPostAnswer { message, doubts })
+        Exchange::new(201, &ThreadPostAnswer { message, doubts })
     })
 }
 

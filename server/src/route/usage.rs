@@ -131,6 +131,6 @@ pub fn show(asked: Usage, team: &mut Team) -> Result<Body, Problem> {
 /// `POST /v1/usage`.
 pub fn report(report: ReportUsage, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     request.exchange(report, |_, answer: &UsageAnswer, _| {
-        Exchange::of(200, &Body::from(answer.clone()))
+        Exchange::new(200, &Body::from(answer.clone()))
     })
 }

@@ -133,14 +133,14 @@ impl Operation {
     }
     /// Returns the fields of the input.
     pub fn shape(&self) -> Shape {
-        Shape::of(&self.input_schema())
+        Shape::from_schema(&self.input_schema())
     }
     /// Returns the shapes of the input. They are computed from the schemas once, because that takes longer than most operations.
     pub(super) fn shapes(&self) -> Arc<Shapes> {
         static READ: Mutex<BTreeMap<&str, Arc<Shapes>>> = Mutex::new(BTreeMap::new());
         let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
         let shapes = read.entry(self.name).or_insert_with(|| {
-            let own = Shape::of(&self.own_schema());
+            let own = Shape::from_schema(&self.own_schema());
             Arc::new(Shapes {
                 whole: self.shape(),
                 own,

@@ -56,7 +56,7 @@ pub enum Kind {
 
 impl Shape {
     /// Reads the fields out of an object's schema.
-    pub fn of(schema: &Schema) -> Shape {
+    pub fn from_schema(schema: &Schema) -> Shape {
         let schema = schema.as_value();
         let required = strings(schema.get("required"));
         let properties = schema.get("properties").and_then(Value::as_object);
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn fields_are_read_off_the_schema() {
-        let shape = Shape::of(&schema_for!(Closed));
+        let shape = Shape::from_schema(&schema_for!(Closed));
         assert!(!shape.open);
         let kind = |name: &str| shape.field(name).unwrap().kind.clone();
         assert_eq!(kind("name"), Kind::Text);
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn an_input_that_keeps_what_it_does_not_know_is_open() {
-        assert!(Shape::of(&schema_for!(Open)).open);
+        assert!(Shape::from_schema(&schema_for!(Open)).open);
     }
 
     #[test]

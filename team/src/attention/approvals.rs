@@ -10,7 +10,7 @@ use crate::task::approval;
 pub(super) fn approvals(look: &mut AttentionScan<'_>) -> Result<()> {
     let rejected = look.live.rejected_tasks(look.asked())?;
     for id in look.bounded(rejected) {
-        let (task, last) = (look.live.task(&id)?, approval::of(look.live, &id)?);
+        let (task, last) = (look.live.task(&id)?, approval::last(look.live, &id)?);
         let Some((task, last)) = task.zip(last) else {
             continue;
         };

@@ -16,7 +16,7 @@ pub enum Participant {
 }
 
 impl Participant {
-    fn of(name: &str) -> Participant {
+    fn new(name: &str) -> Participant {
         let lower = name.trim().to_lowercase();
         match &*lower.replace('_', "-") {
             "lead" | "leader" | "team-lead" | "leader-fixed" => Participant::Lead,
@@ -106,7 +106,7 @@ impl Fields {
             return Ok(());
         };
         let given = self.list(name)?.unwrap_or_default();
-        let is_wanted = |name: &String| Participant::of(name) == Participant::of(wanted);
+        let is_wanted = |name: &String| Participant::new(name) == Participant::new(wanted);
         if given.iter().all(is_wanted) || self.is_lead_for_core(event) {
             return Ok(());
         }
@@ -182,7 +182,7 @@ impl Fields {
         self.typed(name, "must be an object", map)
     }
     pub fn who(&self, name: &str) -> Result<Option<Participant>, Refusal> {
-        Ok(self.text(name)?.map(|name| Participant::of(&name)))
+        Ok(self.text(name)?.map(|name| Participant::new(&name)))
     }
     pub fn core(&self, name: &str) -> Result<Option<Core>, Refusal> {
         let core = |value: String| core_named(&value).ok_or_else(|| not_core(name, &value));
@@ -195,7 +195,7 @@ impl Fields {
         };
         let mut cores = Vec::new();
         for one in &names {
-            match Participant::of(one) {
+            match Participant::new(one) {
                 Participant::Core(core) => cores.push(core),
                 Participant::Other(all) if matches!(&*all, "both" | "core") => {
                     cores.extend(Core::ALL)
@@ -248,7 +248,7 @@ pub fn split(members: Vec<String>) -> (Vec<Core>, Vec<String>) {
 
 /// Returns the core member with the given name.
 pub fn core_named(name: &str) -> Option<Core> {
-    match Participant::of(name) {
+    match Participant::new(name) {
         Participant::Core(core) => Some(core),
         _ => None,
     }

@@ -35,7 +35,7 @@ pub struct Payload {
 type Rule = Box<dyn Fn(&Run) -> Ruled>;
 
 impl Payload {
-    fn of(rule: impl Fn(&Run) -> Ruled + 'static) -> Payload {
+    fn new(rule: impl Fn(&Run) -> Ruled + 'static) -> Payload {
         Payload {
             by: None,
             how: None,
@@ -52,7 +52,7 @@ impl Payload {
         let who = by.clone();
         Payload {
             by: Some(by),
-            ..Payload::of(move |run| rule(run, &who))
+            ..Payload::new(move |run| rule(run, &who))
         }
     }
 }
@@ -134,22 +134,22 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
     Ok(match event {
         Event::TeamCreateReturned => {
             let probe = probed(&fields)?;
-            Payload::of(move |run| guards::probed(run, &probe))
+            Payload::new(move |run| guards::probed(run, &probe))
         }
         Event::BranchTaken => {
             let (case, team_name) = (case(&fields)?, fields.maybe_id("team_name")?);
             Payload {
                 case,
-                ..Payload::of(move |run| guards::branched(run, case, team_name.as_deref()))
+                ..Payload::new(move |run| guards::branched(run, case, team_name.as_deref()))
             }
         }
         Event::FallbackEntered => {
             let reason = fields.text("reason")?;
-            Payload::of(move |run| guards::fallen_back(run, reason.as_ref()))
+            Payload::new(move |run| guards::fallen_back(run, reason.as_ref()))
         }
         Event::RosterBuilt => {
             let (core, domains) = roster(&fields)?;
-            Payload::of(move |run| guards::roster(run, core.as_deref(), domains.as_deref()))
+            Payload::new(move |run| guards::roster(run, core.as_deref(), domains.as_deref()))
         }
         Event::TeamLaunched => {
             let how = how(&fields)?.ok_or_else(|| no_method(""))?;
@@ -161,17 +161,17 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
             Payload {
                 how: Some(how),
                 members,
-                ..Payload::of(move |run| guards::launched(run, how, &launched))
+                ..Payload::new(move |run| guards::launched(run, how, &launched))
             }
         }
         Event::TaskLaunched => reported(event, data),
         Event::LaunchUnavailable => {
             let raw = fields.value("raw").map(as_text);
-            Payload::of(move |run| guards::blocked(run, raw.as_ref()))
+            Payload::new(move |run| guards::blocked(run, raw.as_ref()))
         }
         Event::CorePinged => {
             let to = fields.cores("to")?.unwrap_or_else(|| Core::ALL.to_vec());
-            Payload::of(move |_| {
+            Payload::new(move |_| {
                 let ping = |to: &Core| BootstrapAct::CorePinged { to: *to };
                 Ok(Accepted {
                     acts: to.iter().map(ping).collect(),
@@ -182,11 +182,11 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
         Event::CoreReadyAck => {
             let from = fields.who("from")?.unwrap_or(Participant::Lead);
             let launch = fields.whole("launch")?;
-            Payload::of(move |run| guards::ready(run, &from, launch))
+            Payload::new(move |run| guards::ready(run, &from, launch))
         }
         Event::CoreHandshakeTimedOut => {
             fields.cores("missing")?;
-            Payload::of(move |run| {
+            Payload::new(move |run| {
                 Err(illegal(run, name, "both core members have sent their acks"))
             })
         }
@@ -194,22 +194,22 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
             let (missing, how) = (fields.cores("missing")?, how(&fields)?);
             Payload {
                 how,
-                ..Payload::of(move |run| guards::relaunched(run, missing.as_deref()))
+                ..Payload::new(move |run| guards::relaunched(run, missing.as_deref()))
             }
         }
         Event::RunningEntered => {
             let evidence = evidence(fields)?;
-            Payload::of(move |run| guards::running(run, evidence.as_ref()))
+            Payload::new(move |run| guards::running(run, evidence.as_ref()))
         }
-        Event::SwarmDeclared => Payload::of(|_| Ok(Accepted::one(BootstrapAct::SwarmDeclared {}))),
-        Event::SkeletonSent => Payload::of(|_| Ok(Accepted::one(BootstrapAct::SkeletonSent {}))),
+        Event::SwarmDeclared => Payload::new(|_| Ok(Accepted::one(BootstrapAct::SwarmDeclared {}))),
+        Event::SkeletonSent => Payload::new(|_| Ok(Accepted::one(BootstrapAct::SkeletonSent {}))),
         Event::DomainStarted => {
             let domain = fields.id("domain")?;
-            Payload::of(move |run| work::started(run, &domain))
+            Payload::new(move |run| work::started(run, &domain))
         }
         Event::MappingResult => {
             let mapping = mapping(&fields)?;
-            Payload::of(move |run| work::delivered(run, &mapping))
+            Payload::new(move |run| work::delivered(run, &mapping))
         }
         Event::LeadContent => {
             word(&fields, "kind", &["domain", "review", "synthesis"])?;
@@ -223,12 +223,12 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
             word(&fields, "status", &["received"])?;
             let by = by(Participant::Lead)?;
             let (domain, message_id) = (fields.id("domain")?, fields.id("message_id")?);
-            Payload::of(move |run| work::acked(run, &by, &domain, &message_id))
+            Payload::new(move |run| work::acked(run, &by, &domain, &message_id))
         }
         Event::DeliveryAckTimeout => {
             let missing = fields.core("missing_ack")?;
             let (domain, id) = (fields.id("domain")?, fields.maybe_id("message_id")?);
-            Payload::of(move |run| work::ack_missed(run, missing, &domain, id.as_deref()))
+            Payload::new(move |run| work::ack_missed(run, missing, &domain, id.as_deref()))
         }
         Event::ObstructionFeedback => {
             let by = by(obstruction)?;
@@ -248,11 +248,11 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
         }
         Event::DomainExcluded => {
             let (domain, reason) = (fields.id("domain")?, fields.text("reason")?);
-            Payload::of(move |run| work::excluded(run, &domain, reason.as_ref()))
+            Payload::new(move |run| work::excluded(run, &domain, reason.as_ref()))
         }
         Event::RevisionSubmitted => {
             let (domain, round) = (fields.id("domain")?, fields.whole("round")?);
-            Payload::of(move |run| work::revised(run, &domain, round))
+            Payload::new(move |run| work::revised(run, &domain, round))
         }
         Event::GateCleared => {
             let by = by(obstruction)?;
@@ -272,7 +272,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
         }
         Event::MemberAdded => {
             let (domain, how) = (fields.id("domain")?, how(&fields)?);
-            Payload::of(move |run| work::joined(run, &domain, how))
+            Payload::new(move |run| work::joined(run, &domain, how))
         }
         Event::Signal => {
             let signal = fields.id(SIGNAL)?;
@@ -298,7 +298,7 @@ fn reported(event: Event, data: &Map<String, Value>) -> Payload {
 
 fn recorded(signal: String, said: Map<String, Value>, warning: Option<&'static str>) -> Payload {
     let act = BootstrapAct::SignalRecorded { signal, said };
-    Payload::of(move |_| Ok(Accepted::one(act.clone()).warned(warning)))
+    Payload::new(move |_| Ok(Accepted::one(act.clone()).warned(warning)))
 }
 
 /// Parses the outcome of TeamCreate. It is a word, an object with one field, or the literal answer.

@@ -25,7 +25,7 @@ pub fn checked(run: &Run, given: Option<&Map<String, Value>>) -> Result<Evidence
         let why = format!("is not a field of the evidence; did you mean {near}?");
         faults.push((name.clone(), why));
     }
-    let logged = Evidence::of(run);
+    let logged = Evidence::from_run(run);
     let logged = logged.as_ref();
     check(given, "launch_mode", LAUNCH_MODE, &mut faults);
     method(given, logged, &mut faults);

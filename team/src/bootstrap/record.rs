@@ -264,7 +264,7 @@ impl Command for BootstrapRecord {
     type Answer = BootstrapRecorded;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone).led()
+        CommandTerms::new(Authority::Anyone).led()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {

@@ -45,7 +45,7 @@ impl BootstrapShow {
 impl BootstrapEvidence {
     fn answer(&self, live: &Live) -> Result<Evidence> {
         let run = run_of(live, self.run.as_deref())?;
-        Evidence::of(&run).ok_or_else(|| {
+        Evidence::from_run(&run).ok_or_else(|| {
             let (run, state) = (shown(&run.run), run.state.name());
             let message = format!(
                 "run {run} has no launch evidence: it is in {state} and was not launched yet"

@@ -63,7 +63,7 @@ impl Command for BootstrapStart {
     type Answer = BootstrapStarted;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone).led()
+        CommandTerms::new(Authority::Anyone).led()
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<String>> {

@@ -29,7 +29,7 @@ impl Team {
         while self.query(|live, _| is_due(live))? {
             let actor = actor.to_owned();
             let ticked = self
-                .execute_unkeyed(act(CommandTerms::of(Authority::Anyone), move |_, live| {
+                .execute_unkeyed(act(CommandTerms::new(Authority::Anyone), move |_, live| {
                     timed_out(live, now, &actor)
                 }))?;
             sum.handshakes += ticked.handshakes;

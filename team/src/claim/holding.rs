@@ -246,7 +246,7 @@ pub(crate) fn expire(
 
 /// Returns an event about a task. The event has the task's trace.
 pub(crate) fn event(task: &Task, act: TaskAct, actor: &str, agent: Option<&str>) -> NewEvent {
-    TaskFact::of(&*task.task_id, act).event(actor, agent, task.trace_id.as_deref())
+    TaskFact::new(&*task.task_id, act).event(actor, agent, task.trace_id.as_deref())
 }
 
 /// Returns the reference to a claim for the events that end or renew it.

@@ -52,7 +52,7 @@ impl<'a> Authority<'a> {
 
 impl<'a> CommandTerms<'a> {
     /// Creates terms with defaults: the team must be open, the answer contains no claim, and the input names the actor.
-    pub fn of(authority: Authority<'a>) -> CommandTerms<'a> {
+    pub fn new(authority: Authority<'a>) -> CommandTerms<'a> {
         CommandTerms {
             authority,
             when_closed: false,

@@ -36,7 +36,7 @@ impl fmt::Debug for Bounded {
 
 impl Deadline {
     /// Creates a time limit of `longest`.
-    pub fn of(longest: Duration) -> Deadline {
+    pub fn new(longest: Duration) -> Deadline {
         Deadline::bounded(longest, None)
     }
 

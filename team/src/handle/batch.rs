@@ -203,7 +203,7 @@ mod tests {
         // The team has no view files, because their delayed writes would disturb the counts.
         let init = Init {
             no_views: true,
-            ..Init::of("demo")
+            ..Init::for_team("demo")
         };
         root.init(init).unwrap();
         root.team("demo").unwrap().writable().unwrap();

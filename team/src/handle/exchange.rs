@@ -18,7 +18,7 @@ pub struct Exchange {
 
 impl Exchange {
     /// Returns an answer with `body` as its JSON text.
-    pub fn of(status: u16, body: &impl Serialize) -> Result<Exchange> {
+    pub fn new(status: u16, body: &impl Serialize) -> Result<Exchange> {
         let body = serde_json::value::to_raw_value(body).map_err(|error| Error::Invalid {
             field: "answer".into(),
             value: String::new(),

@@ -121,7 +121,7 @@ impl Team {
     {
         match self.control.key {
             Some(_) => {
-                let terms = CommandTerms::of(Authority::Anyone).when_closed();
+                let terms = CommandTerms::new(Authority::Anyone).when_closed();
                 self.execute(act(terms, move |_, _| Ok((answer.clone(), Vec::new()))))
             }
             None => Ok(answer),

@@ -118,7 +118,7 @@ impl Drop for Pause {
 
 impl OpenTeams {
     /// Returns the open team of that name. Its slot is empty at first.
-    pub fn of(&self, name: &str) -> Arc<OpenTeam> {
+    pub fn team(&self, name: &str) -> Arc<OpenTeam> {
         let mut teams = locked(&self.teams);
         let open_team = teams.entry(name.to_owned()).or_insert_with(OpenTeam::new);
         Arc::clone(open_team)
@@ -536,10 +536,10 @@ mod tests {
         // The team has no view files, because their delayed writes would disturb the counts of calls.
         let init = Init {
             no_views: true,
-            ..Init::of("demo")
+            ..Init::for_team("demo")
         };
         root.init(init).unwrap();
-        let open_team = root.open_teams().unwrap().of("demo");
+        let open_team = root.open_teams().unwrap().team("demo");
         (faulty, root.team("demo").unwrap(), open_team)
     }
 

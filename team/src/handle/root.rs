@@ -157,7 +157,7 @@ impl Root {
     }
     /// Starts a batch for a team. Returns `None` if the team has no open writer.
     pub fn batch(&self, team: &str) -> Option<Batch> {
-        let open_team = self.open_teams.as_ref()?.of(team);
+        let open_team = self.open_teams.as_ref()?.team(team);
         let log = open_team.log()?;
         Some(Batch::new(open_team, log))
     }
@@ -189,7 +189,7 @@ impl Root {
     /// the teams of this root do not stay open.
     pub(crate) fn pause(&self, team: &str) -> Option<Pause> {
         let open_teams = self.open_teams.as_ref()?;
-        Some(open_teams.of(team).pause())
+        Some(open_teams.team(team).pause())
     }
     #[cfg(test)]
     pub(crate) fn open_teams(&self) -> Option<&OpenTeams> {
@@ -305,7 +305,7 @@ impl Root {
         }
         match Log::open(self.storage.clone(), &team_dir(name), self.log_options()) {
             Ok(log) => {
-                let open_team = self.open_teams.as_ref().map(|all| all.of(name));
+                let open_team = self.open_teams.as_ref().map(|all| all.team(name));
                 Ok(Some(self.handle(log, open_team)))
             }
             Err(Error::NoLog { .. }) => match self.trace_of_log(name)? {

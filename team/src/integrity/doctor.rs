@@ -69,7 +69,7 @@ impl Team {
     /// its end.
     pub fn doctor_start(&mut self, _: DoctorStart) -> Result<Examination> {
         if !self.begin_check(Check::Doctor) {
-            let check = DoctorCheck::of(self.name());
+            let check = DoctorCheck::for_team(self.name());
             Root::of_team(self).doctor_noting(check, &mut |_, _| {})?;
         }
         self.doctor_last(DoctorLast {})
@@ -78,7 +78,7 @@ impl Team {
 
 impl DoctorCheck {
     /// Returns the options of `doctor check` without arguments.
-    pub fn of(team: &str) -> DoctorCheck {
+    pub fn for_team(team: &str) -> DoctorCheck {
         DoctorCheck {
             team: team.to_owned(),
             sample_size: SAMPLE,

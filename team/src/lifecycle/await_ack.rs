@@ -45,7 +45,9 @@ impl Team {
             let Some(delivery) = self.query(|live, _| Ok(live.delivery(&id)?))? else {
                 return Ok(answer);
             };
-            answer.delivery.get_or_insert_with(|| Terms::of(&delivery));
+            answer
+                .delivery
+                .get_or_insert_with(|| Terms::from_delivery(&delivery));
             match delivery.state {
                 State::Open if deadline.is_over() => return Ok(answer),
                 State::Open => self.pass(&delivery, actor, watch, deadline)?,

@@ -76,7 +76,7 @@ impl Team {
     fn close(&mut self, gate: Option<Cleanup>) -> Result<CleanupAnswer> {
         let answer = self.execute(CloseTeam { gate })?;
         let mut more = self.query(|live, _| Ok(live.is_closed()? && closing::is_due(live)?))?;
-        let terms = CommandTerms::of(Authority::Anyone).when_closed();
+        let terms = CommandTerms::new(Authority::Anyone).when_closed();
         while more {
             more = self.execute_unkeyed(act(terms, |ctx, live| {
                 let mut events = Vec::new();
@@ -108,7 +108,7 @@ impl Command for CloseTeam {
     type Answer = CleanupAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone).when_closed()
+        CommandTerms::new(Authority::Anyone).when_closed()
     }
 
     /// The caller is the actor of the three events that close the team. The events of ended work are consequences, and keep the

@@ -113,7 +113,7 @@ pub(crate) fn end(
 
 fn failed(live: &Live, dispatch: &Dispatch) -> Result<NewEvent> {
     let request = &dispatch.request;
-    let moved = DispatchMoved::of(&request.request_id, Some(TEAM_CLOSED));
+    let moved = DispatchMoved::new(&request.request_id, Some(TEAM_CLOSED));
     let known = match &request.message_id {
         Some(id) => live.message(id)?,
         None => None,

@@ -187,7 +187,7 @@ impl Command for ConfigChange {
     type Answer = ConfigChangeAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<(Value, Value)>> {

@@ -49,7 +49,7 @@ impl Team {
     pub fn catch_up(&mut self) -> Result<u64> {
         if self.log.identity().journal.is_some() {
             // A command without events still confirms the head with the journal, and that fetches new events.
-            let terms = CommandTerms::of(Authority::Anyone).when_closed();
+            let terms = CommandTerms::new(Authority::Anyone).when_closed();
             self.execute_unkeyed(act(terms, |_, _| Ok(((), Vec::new()))))?;
         }
         Ok(self.reader()?.head().last_seq)

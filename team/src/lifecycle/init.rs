@@ -47,7 +47,7 @@ pub struct InitAnswer {
 
 impl Init {
     /// Returns options for `init` with nothing but the team's name.
-    pub fn of(team: impl Into<String>) -> Init {
+    pub fn for_team(team: impl Into<String>) -> Init {
         Init {
             team: team.into(),
             ..Init::default()
@@ -116,7 +116,7 @@ fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
         return Ok(created(init));
     }
     let (members, added) = team
-        .execute_unkeyed(act(CommandTerms::of(Authority::Anyone), move |_, live| {
+        .execute_unkeyed(act(CommandTerms::new(Authority::Anyone), move |_, live| {
             joining(live, &init)
         }))?;
     Ok(InitAnswer {
@@ -151,7 +151,7 @@ fn create(team: &mut Team, init: &Init) -> Result<()> {
         views: !init.no_views,
     };
     let created = created.event(actor(init), None);
-    team.execute_unkeyed(act(CommandTerms::of(Authority::Anyone), move |_, _| {
+    team.execute_unkeyed(act(CommandTerms::new(Authority::Anyone), move |_, _| {
         Ok(((), vec![created.clone()]))
     }))
 }

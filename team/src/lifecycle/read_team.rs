@@ -37,13 +37,13 @@ pub struct AgentShown {
 
 impl ReadTeam {
     fn answer(&self, live: &Live) -> Result<TeamShown> {
-        TeamShown::of(live, live.team_name())
+        TeamShown::read(live, live.team_name())
     }
 }
 
 impl TeamShown {
     /// Reads the team from the state.
-    pub fn of(live: &Live, team: &str) -> Result<TeamShown> {
+    pub fn read(live: &Live, team: &str) -> Result<TeamShown> {
         let agents = live.members()?.into_iter().map(|id| {
             let identity = live.identity(&id)?;
             let what = identity.map_or_else(|| Identity::unregistered(1, ROLE), |noted| noted.what);

@@ -135,7 +135,7 @@ impl Team {
         while more {
             let now = round.clone();
             let ticked = self.execute_unkeyed(act(
-                CommandTerms::of(Authority::Anyone),
+                CommandTerms::new(Authority::Anyone),
                 move |ctx, live| now.ticked(live, ctx.now),
             ))?;
             sum.retried += ticked.delivery.retried;
@@ -155,7 +155,7 @@ impl Team {
         while more {
             let (round, last) = (round.clone(), behind);
             let swept = self
-                .execute_unkeyed(act(CommandTerms::of(Authority::Anyone), move |_, live| {
+                .execute_unkeyed(act(CommandTerms::new(Authority::Anyone), move |_, live| {
                     round.swept(live, last.as_deref())
                 }))?;
             sum.0.expired += swept.expired;
@@ -269,7 +269,7 @@ fn dispatch_failed(live: &Live, due: &Due, actor: &str) -> Result<Option<NewEven
     let Some(open) = known.filter(|dispatch| dispatch.status.is_open()) else {
         return Ok(None);
     };
-    let moved = DispatchMoved::of(&open.request.request_id, Some(ACK_TIMEOUT));
+    let moved = DispatchMoved::new(&open.request.request_id, Some(ACK_TIMEOUT));
     Ok(Some(
         MailFact::DispatchFailed(moved).event(actor, &message(live, delivery)?),
     ))

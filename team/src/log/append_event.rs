@@ -110,7 +110,7 @@ impl Command for AppendEvent {
     type Answer = AppendEventAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -120,7 +120,7 @@ impl Command for AppendEvent {
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<AppendEventAnswer> {
-        let event = TeamEvent::of(&after.last_event()?, after.team);
+        let event = TeamEvent::from_event(&after.last_event()?, after.team);
         let event = event.ok_or_else(unrecorded)?;
         Ok(AppendEventAnswer { event })
     }

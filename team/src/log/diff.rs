@@ -282,7 +282,7 @@ impl TouchedIds {
         if event.kind.starts_with("mode_")
             && let Ok(of) = serde_json::from_str::<ModeKey>(&event.payload)
         {
-            let scope = Scope::of(of.session_id.as_deref());
+            let scope = Scope::for_session(of.session_id.as_deref());
             self.modes.insert((scope, of.mode));
         }
         if event.kind.starts_with("bootstrap_")

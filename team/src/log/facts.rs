@@ -247,7 +247,7 @@ impl Command for Facts {
     type Answer = FactAnswers;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<FactDecision>> {

@@ -90,7 +90,7 @@ impl Stream {
 
     /// Returns the next event as a team event; `None` if the filter drops it.
     pub fn take(&mut self, event: &Event<'_>) -> Option<TeamEvent> {
-        let says = TeamEvent::of(event, &self.team)?.canonical();
+        let says = TeamEvent::from_event(event, &self.team)?.canonical();
         let repeats = |before: &TeamEvent| says.repeats(before);
         if self.before.as_ref().is_some_and(repeats) {
             return None;
@@ -132,7 +132,7 @@ fn newest(
         if event.seq <= first {
             return Ok::<_, crate::Failure>(ControlFlow::Break(false));
         }
-        let Some(says) = TeamEvent::of(event, team).map(TeamEvent::canonical) else {
+        let Some(says) = TeamEvent::from_event(event, team).map(TeamEvent::canonical) else {
             return Ok(ControlFlow::Continue(()));
         };
         let full = settle(open.replace(says.clone()), Some(&says));

@@ -58,7 +58,7 @@ impl Command for Ack {
     type Answer = AckAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Agent(&self.agent))
+        CommandTerms::new(Authority::Agent(&self.agent))
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<AckAnswer>> {

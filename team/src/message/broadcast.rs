@@ -81,7 +81,7 @@ impl Command for SendLetters {
     type Answer = BroadcastAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
@@ -100,7 +100,7 @@ impl Command for SendLetters {
             events.splice(0..0, membership::joining(live, &self.from)?);
         }
         let told: Vec<String> = messages.iter().map(|mail| mail.to_worker.clone()).collect();
-        let doubts = RecipientsDoubts::of(live, &told, &self.from)?;
+        let doubts = RecipientsDoubts::find(live, &told, &self.from)?;
         Ok(Decision::Granted((messages, doubts), events))
     }
 

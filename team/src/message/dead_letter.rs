@@ -171,7 +171,7 @@ impl Command for DeadLetterRequeue {
     type Answer = RequeueAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<DeadLetter>> {
@@ -212,7 +212,7 @@ impl Command for DeadLetterRequeue {
             team: after.team.to_owned(),
             id: letter.id.clone(),
             message_id: letter.message_id.clone(),
-            delivery: Terms::of(&delivery),
+            delivery: Terms::from_delivery(&delivery),
             event: Recorded::plain(event),
         })
     }

@@ -50,9 +50,9 @@ pub struct Doubts {
 
 impl Doubts {
     /// Checks the names in a message before the message is recorded.
-    pub(crate) fn of(live: &Live, message: &Message) -> Result<Doubts> {
+    pub(crate) fn find(live: &Live, message: &Message) -> Result<Doubts> {
         let mut doubts = Doubts {
-            agents: RecipientDoubts::of(live, &message.to, &message.from)?,
+            agents: RecipientDoubts::find(live, &message.to, &message.from)?,
             ..Doubts::default()
         };
         let Some(id) = message
@@ -89,7 +89,7 @@ pub(crate) fn check_creation(live: &Live, message: &Message, id: &str) -> Result
 }
 
 /// Returns the effect of a recorded message, read from the state after the message.
-pub(crate) fn of(after: &After<'_>, message: &Message, seq: u64) -> Result<Effect> {
+pub(crate) fn read(after: &After<'_>, message: &Message, seq: u64) -> Result<Effect> {
     let live = after.live;
     let Some(id) = message
         .task_id
@@ -111,7 +111,7 @@ pub(crate) fn of(after: &After<'_>, message: &Message, seq: u64) -> Result<Effec
         return Ok(Effect {
             applied: Some(Applied::NotApplied),
             reason: Some("claim_governed"),
-            reported: Some(KeptAsReport::of(after, &task, message)?),
+            reported: Some(KeptAsReport::read(after, &task, message)?),
             ..left_out(None, message, BTreeMap::new())
         });
     }

@@ -74,7 +74,11 @@ impl FeedEntry {
     }
 
     /// Returns the feed entry of an event for an agent; `None` if the event does not concern the agent.
-    pub(crate) fn of(event: &Event<'_>, team: &str, agent: &str) -> Result<Option<FeedEntry>> {
+    pub(crate) fn from_event(
+        event: &Event<'_>,
+        team: &str,
+        agent: &str,
+    ) -> Result<Option<FeedEntry>> {
         let said = match Fact::decode(event)? {
             Fact::Thread(fact) => match &fact.act {
                 ThreadAct::Posted(posted) => FeedEntry {

@@ -98,7 +98,7 @@ impl Page {
                 return Ok(());
             }
             let event = page::event(live, reader, seq)?;
-            if let Some(entry) = FeedEntry::of(&event, team, &feed.worker)? {
+            if let Some(entry) = FeedEntry::from_event(&event, team, &feed.worker)? {
                 self.bytes += entry.bytes();
                 self.events.push(entry);
             }

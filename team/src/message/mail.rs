@@ -54,7 +54,7 @@ impl Mail {
         }
     }
 
-    pub(crate) fn of(message: &Message) -> Mail {
+    pub(crate) fn from_message(message: &Message) -> Mail {
         let text = message.payload.as_str();
         let payload: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
         let body = payload.get(BODY).and_then(Value::as_str);
@@ -147,7 +147,7 @@ pub struct DispatchShown {
 }
 
 impl DispatchShown {
-    pub(crate) fn of(dispatch: Dispatch, team: &str) -> DispatchShown {
+    pub(crate) fn new(dispatch: Dispatch, team: &str) -> DispatchShown {
         let request = dispatch.request;
         DispatchShown {
             request_id: request.request_id,

@@ -69,7 +69,7 @@ impl Team {
             let mail = page.seqs.iter().map(|seq| {
                 let message = page::sent(live, reader, *seq)?;
                 let marks = live.marks(&message.id)?;
-                Ok(Mail::of(&message).marked(&marks))
+                Ok(Mail::from_message(&message).marked(&marks))
             });
             let messages = mail.collect::<Result<Vec<Mail>>>()?;
             let oldest = messages.first().filter(|_| page.older);

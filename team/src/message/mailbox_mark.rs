@@ -116,7 +116,7 @@ impl Command for MarkMessage {
     type Answer = Outcome;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<bool>> {
@@ -153,7 +153,7 @@ impl Command for MarkMessage {
         let dispatch = dispatch(after.live, &self.marked.message_id)?;
         Ok(Outcome {
             known: true,
-            dispatch: dispatch.map(|dispatch| DispatchShown::of(dispatch, after.team)),
+            dispatch: dispatch.map(|dispatch| DispatchShown::new(dispatch, after.team)),
         })
     }
 }
@@ -181,7 +181,7 @@ fn end(dispatch: &Dispatch, actor: &str, message: &MessageInfo) -> Vec<NewEvent>
         DispatchStatus::Delivered | DispatchStatus::Failed => &[],
     };
     let id = &dispatch.request.request_id;
-    let moved = || DispatchMoved::of(id, None);
+    let moved = || DispatchMoved::new(id, None);
     let events = left.iter().map(|step| step(moved()).event(actor, message));
     events.collect()
 }

@@ -76,7 +76,7 @@ fn notices(live: &Live, reader: &Reader, agent: &str, seqs: &[u64]) -> Result<Ve
     let mut notices = Vec::with_capacity(seqs.len());
     for seq in seqs {
         let event = page::event(live, reader, *seq)?;
-        let entry = FeedEntry::of(&event, "", agent)?;
+        let entry = FeedEntry::from_event(&event, "", agent)?;
         notices.extend(entry.map(|entry| notice(entry, &event)));
     }
     Ok(notices)

@@ -171,7 +171,7 @@ impl Team {
         let from = actor.unwrap_or_else(|| LEADER.to_owned());
         let now = self.options.clock.now();
         let (terms, due, skipped) = self.query(|live, _| {
-            let terms = Terms::of(live, &nudge, &from)?;
+            let terms = Terms::read(live, &nudge, &from)?;
             let (due, skipped) = terms.candidates(live, now)?;
             Ok((terms, due, skipped))
         })?;
@@ -228,7 +228,7 @@ impl Command for Group {
     type Answer = Vec<Wake>;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     /// Checks each agent again under the lock, because an agent may have become active or been nudged meanwhile.
@@ -285,7 +285,7 @@ enum Readiness {
 }
 
 impl Terms {
-    fn of(live: &Live, nudge: &Nudge, from: &str) -> Result<Terms> {
+    fn read(live: &Live, nudge: &Nudge, from: &str) -> Result<Terms> {
         membership::check(live, "actor", from)?;
         let seconds = |field, setting, asked: Option<u64>| -> Result<u64> {
             Ok(match asked {

@@ -235,7 +235,7 @@ fn unread(id: &str, seq: u64) -> Refusal {
 
 impl KeptAsReport {
     /// Describes a claim-governed task on which a message reported.
-    pub(crate) fn of(after: &After<'_>, task: &Task, message: &Message) -> Result<KeptAsReport> {
+    pub(crate) fn read(after: &After<'_>, task: &Task, message: &Message) -> Result<KeptAsReport> {
         let claim = task
             .claim()
             .filter(|claim| claim.leased_until > after.ctx.now);
@@ -259,7 +259,7 @@ impl Command for NewMessage {
     type Answer = SendAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Agent(&self.send.from))
+        CommandTerms::new(Authority::Agent(&self.send.from))
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Settled>> {
@@ -269,7 +269,7 @@ impl Command for NewMessage {
 
     fn answer(&self, settled: &Settled, after: &After<'_>) -> Result<SendAnswer> {
         let effect = match settled {
-            Settled::Sent(message, _) => effect::of(after, message, recorded_at(after, message))?,
+            Settled::Sent(message, _) => effect::read(after, message, recorded_at(after, message))?,
             _ => Effect::default(),
         };
         let follows = |kind: &str| kind == REQUIRED || DEPENDENTS.contains(&kind);
@@ -300,7 +300,7 @@ impl Command for NewMessage {
                 answer.doubts = doubts.clone();
                 if self.send.delivery.is_some() {
                     let delivery = after.live.delivery(&message.id)?;
-                    answer.delivery = delivery.as_ref().map(Terms::of);
+                    answer.delivery = delivery.as_ref().map(Terms::from_delivery);
                 }
             }
             Settled::Duplicate(_) => {
@@ -397,7 +397,7 @@ impl NewMessage {
             None => {}
         }
         if let Some(require) = self.send.delivery {
-            let required = require.of(live, message, now)?;
+            let required = require.fact(live, message, now)?;
             let mut event = required.event(&message.from, &info(message));
             event.cause = Some(Cause::Earlier(cause));
             events.push(event);
@@ -408,7 +408,7 @@ impl NewMessage {
 
 impl Require {
     /// Completes the terms of the delivery from the team's settings for the message type.
-    fn of(self, live: &Live, message: &Message, now: Timestamp) -> Result<DeliveryFact> {
+    fn fact(self, live: &Live, message: &Message, now: Timestamp) -> Result<DeliveryFact> {
         let policy = self.over(live.policy(message.kind)?)?;
         Ok(DeliveryFact::required(now, &message.id, policy, false))
     }
@@ -436,7 +436,7 @@ pub(crate) fn within(field: &str, setting: Setting, number: u64) -> Result<u64, 
 }
 
 impl Terms {
-    pub(crate) fn of(delivery: &Delivery) -> Terms {
+    pub(crate) fn from_delivery(delivery: &Delivery) -> Terms {
         Terms {
             ack_timeout_seconds: delivery.policy.ack_timeout_seconds,
             max_retries: delivery.policy.max_retries,
@@ -522,7 +522,7 @@ fn settle(
     left_out.extend(approval::withheld(live, &message)?);
     let event = message.sent_without(now, &left_out);
     let event = event.map_err(Refusal::from)?;
-    let doubts = Doubts::of(live, &message)?;
+    let doubts = Doubts::find(live, &message)?;
     Ok((Settled::Sent(message, doubts), event))
 }
 

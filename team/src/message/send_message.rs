@@ -132,7 +132,7 @@ impl OutgoingMail {
         let message = message.map_err(Refusal::from)?;
         Ok(StoredMail {
             event: Some(message.sent_at(now).map_err(Refusal::from)?),
-            mail: Mail::of(&message),
+            mail: Mail::from_message(&message),
         })
     }
 }
@@ -157,7 +157,7 @@ impl Command for SendLetter {
     type Answer = SendMessageAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Sending>> {
@@ -165,7 +165,7 @@ impl Command for SendLetter {
         membership::check(live, "from_worker", &letter.from)?;
         membership::check(live, "to_worker", &letter.to)?;
         let posted = letter.post(live, ctx.now)?;
-        let doubts = RecipientDoubts::of(live, &letter.to, &letter.from)?;
+        let doubts = RecipientDoubts::find(live, &letter.to, &letter.from)?;
         let telling = self.telling(live, &posted.mail)?;
         let mut events = Vec::new();
         if posted.event.is_some() {

@@ -78,7 +78,7 @@ impl Command for ModeClear {
     type Answer = ModeCleared;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<ModeCleared>> {

@@ -62,7 +62,7 @@ impl Command for ModeComplete {
     type Answer = ModeAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
@@ -87,7 +87,7 @@ impl Command for ModeFail {
     type Answer = ModeAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
@@ -116,7 +116,7 @@ impl Command for ModeCancel {
     type Answer = ModeAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {

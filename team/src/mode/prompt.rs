@@ -69,7 +69,7 @@ impl Command for ModePrompt {
     type Answer = PromptAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<PromptAnswer>> {
@@ -172,7 +172,7 @@ impl PromptDecision<'_> {
             phrases: trigger.text() == PHRASES,
             planned: self.planned()?,
         };
-        let named = Named::of(&prompt, words);
+        let named = Named::from_prompt(&prompt, words);
         if !named.explicit && self.goes_on(&prompt)? {
             return Ok(());
         }
@@ -365,7 +365,7 @@ impl PromptDecision<'_> {
         let started = self.told.started.iter();
         join(
             &mut touched,
-            started.map(|one| Scope::of(one.session_id.as_deref())),
+            started.map(|one| Scope::for_session(one.session_id.as_deref())),
         );
         if touched.is_empty() {
             touched.push(self.scope.clone());

@@ -108,7 +108,7 @@ impl Command for ModeEndSession {
     type Answer = SessionEndedAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Vec<Mode>>> {

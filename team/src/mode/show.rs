@@ -68,7 +68,7 @@ impl ModeShow {
             states.extend(live.mode_state(&scope, mode)?);
         }
         let team = live.team_name();
-        let mut states = states.into_iter().map(|state| ModeShown::of(team, state));
+        let mut states = states.into_iter().map(|state| ModeShown::new(team, state));
         match states.next() {
             None => Err(missing(mode, &scope).into()),
             Some(mode) => Ok(ModeShowAnswer {
@@ -88,7 +88,7 @@ impl ModeList {
         };
         states.retain(|state| state.is_active() || !self.active);
         let team = live.team_name();
-        let states = states.into_iter().map(|state| ModeShown::of(team, state));
+        let states = states.into_iter().map(|state| ModeShown::new(team, state));
         Ok(ModeListAnswer {
             active_modes: decision::active(live, &scope)?,
             modes: states.collect(),

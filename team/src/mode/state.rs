@@ -262,7 +262,7 @@ impl Team {
         let named = Named::read(&write.mode)?;
         match named {
             Named::Skills => self.execute(act(
-                CommandTerms::of(Authority::Anyone),
+                CommandTerms::new(Authority::Anyone),
                 move |ctx, live| write_skills(write.clone(), live, ctx.now),
             )),
             Named::Mode(mode) => {
@@ -284,7 +284,7 @@ impl Team {
         let named = Named::read(&clear.mode)?;
         if let Named::Skills = named {
             return self.execute(act(
-                CommandTerms::of(Authority::Anyone),
+                CommandTerms::new(Authority::Anyone),
                 move |ctx, live| clear_skills(&clear, live, ctx.now),
             ));
         }

@@ -79,7 +79,7 @@ impl Command for ModeWrite {
     type Answer = ModeAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
@@ -156,7 +156,7 @@ impl Command for ModeUpdate {
     type Answer = ModeAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {

@@ -49,7 +49,7 @@ impl Command for TaskAssignment {
     type Answer = AssignmentAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
+        CommandTerms::new(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
@@ -96,7 +96,7 @@ impl Command for TaskAssignment {
         Ok(AssignmentAnswer {
             task: record(after.live, &self.task_id, after.ctx.now)?,
             taken_from: taken_from.clone(),
-            doubts: TaskDoubts::of(after.live, &[], self.owner.as_deref())?,
+            doubts: TaskDoubts::find(after.live, &[], self.owner.as_deref())?,
         })
     }
 }

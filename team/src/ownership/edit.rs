@@ -139,7 +139,7 @@ impl Command for TaskEdit {
     type Answer = TaskAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
+        CommandTerms::new(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -179,8 +179,8 @@ impl Command for TaskEdit {
     fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
         let deps = self.blocked_by.as_deref().unwrap_or_default();
         Ok(TaskAnswer {
-            doubts: TaskDoubts::of(after.live, deps, None)?,
-            ..TaskAnswer::of(&self.task_id, after)?
+            doubts: TaskDoubts::find(after.live, deps, None)?,
+            ..TaskAnswer::read(&self.task_id, after)?
         })
     }
 }

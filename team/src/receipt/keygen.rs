@@ -18,7 +18,7 @@ pub struct KeygenAnswer {
 
 impl KeygenAnswer {
     /// Returns the answer about a key in the given files.
-    pub fn of(key: &SecretKey, key_file: String, public_key_file: String) -> KeygenAnswer {
+    pub fn new(key: &SecretKey, key_file: String, public_key_file: String) -> KeygenAnswer {
         KeygenAnswer {
             status: "ok",
             key_file,

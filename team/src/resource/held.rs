@@ -44,7 +44,7 @@ type HeldPaths = (Vec<HeldResources>, bool);
 
 impl PathLocks<'_> {
     /// Creates the path locks for a worker that wants to claim tasks.
-    pub fn of<'a>(live: &'a Live, worker: &'a str, now: Timestamp) -> PathLocks<'a> {
+    pub fn new<'a>(live: &'a Live, worker: &'a str, now: Timestamp) -> PathLocks<'a> {
         PathLocks {
             live,
             worker,

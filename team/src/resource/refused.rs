@@ -130,7 +130,7 @@ impl Command for RefusedWrites {
     type Answer = RefusedWritesRecorded;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Agent(&self.agent))
+        CommandTerms::new(Authority::Agent(&self.agent))
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {

@@ -25,7 +25,7 @@ pub struct Chrome<'a> {
 
 impl<'a> Chrome<'a> {
     /// Returns the page, with its lanes assigned.
-    pub fn of(answer: &'a TraceAnswer) -> Chrome<'a> {
+    pub fn from_answer(answer: &'a TraceAnswer) -> Chrome<'a> {
         let mut tracks = Tracks::default();
         for recorded in &answer.events {
             tracks.process(&recorded.event.actor);

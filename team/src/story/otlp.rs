@@ -33,7 +33,7 @@ struct StepSpans {
 
 impl<'a> Otlp<'a> {
     /// Assigns each event of the page to a span.
-    pub fn of(answer: &'a TraceAnswer) -> Otlp<'a> {
+    pub fn from_answer(answer: &'a TraceAnswer) -> Otlp<'a> {
         let story = answer.story();
         let step_spans = step_spans(&story);
         let mut span_steps = vec![Vec::new(); story.spans.len()];

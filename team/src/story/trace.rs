@@ -43,7 +43,7 @@ pub struct TraceAnswer {
 impl TraceAnswer {
     /// Returns the events as a tree.
     pub fn story(&self) -> Story<'_> {
-        Story::of(&self.events, &self.causes_outside)
+        Story::new(&self.events, &self.causes_outside)
     }
 }
 
@@ -62,7 +62,7 @@ impl Team {
             let causes_outside = causes.collect::<Result<Vec<OutsideCause>>>()?;
             let oldest = events.first().filter(|_| page.older);
             Ok(TraceAnswer {
-                spans: Story::of(&events, &causes_outside).spans,
+                spans: Story::new(&events, &causes_outside).spans,
                 causes_outside,
                 team: reader.identity().name.clone(),
                 trace_id: trace.trace_id.clone(),

@@ -87,7 +87,7 @@ impl Command for WriteApproval {
     type Answer = ApprovalWritten;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<ApprovalStatus>> {
@@ -106,7 +106,7 @@ impl Command for WriteApproval {
 }
 
 /// Returns the last decision on a task.
-pub fn of(live: &Live, task_id: &str) -> Result<Option<ApprovalShown>> {
+pub fn last(live: &Live, task_id: &str) -> Result<Option<ApprovalShown>> {
     Ok(live.approval(task_id)?.map(Into::into))
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn of_all(live: &Live, tasks: &[Task]) -> Result<BTreeMap<String, App
         return Ok(found);
     }
     for task in tasks {
-        if let Some(approval) = of(live, &task.task_id)? {
+        if let Some(approval) = last(live, &task.task_id)? {
             found.insert(task.task_id.clone(), approval);
         }
     }
@@ -138,17 +138,17 @@ pub(crate) fn check(live: &Live, task: &Task) -> Result<()> {
     if !is_missing(live, task)? {
         return Ok(());
     }
-    let (id, last) = (&task.task_id, of(live, &task.task_id)?);
-    let state = last.as_ref().map_or_else(
+    let (id, decided) = (&task.task_id, last(live, &task.task_id)?);
+    let state = decided.as_ref().map_or_else(
         || "there is no decision yet".to_owned(),
-        |last| format!("the last decision is {}", words(last)),
+        |decided| format!("the last decision is {}", words(decided)),
     );
     let message = format!("task {id} requires an approval before it can be completed: {state}");
     let mut refusal = Refusal::new(Code::ApprovalRequired, message)
         .detail("task_id", id.as_str())
         .hint("ask the reviewer to record a decision with write-task-approval; the claim stays yours until its lease ends");
-    if let Some(last) = last {
-        refusal = refusal.detail("approval", json!(last));
+    if let Some(decided) = decided {
+        refusal = refusal.detail("approval", json!(decided));
     }
     Err(refusal.into())
 }

@@ -40,7 +40,7 @@ impl Command for TaskCancel {
     type Answer = TaskAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::HolderOrLeader(self.proof())).named(self.proof().is_named())
+        CommandTerms::new(Authority::HolderOrLeader(self.proof())).named(self.proof().is_named())
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -62,7 +62,7 @@ impl Command for TaskCancel {
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
-        TaskAnswer::of(&self.task_id, after)
+        TaskAnswer::read(&self.task_id, after)
     }
 }
 

@@ -76,7 +76,7 @@ impl Command for TaskChange {
     type Answer = TaskAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -101,8 +101,8 @@ impl Command for TaskChange {
     fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
         let deps = self.blocked_by.as_deref().unwrap_or_default();
         Ok(TaskAnswer {
-            doubts: TaskDoubts::of(after.live, deps, None)?,
-            ..TaskAnswer::of(&self.task_id, after)?
+            doubts: TaskDoubts::find(after.live, deps, None)?,
+            ..TaskAnswer::read(&self.task_id, after)?
         })
     }
 }

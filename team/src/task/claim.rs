@@ -55,7 +55,7 @@ impl Command for TaskClaim {
     type Answer = ClaimAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Agent(&self.worker)).grants()
+        CommandTerms::new(Authority::Agent(&self.worker)).grants()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
@@ -68,7 +68,7 @@ impl Command for TaskClaim {
             check_ready(live, decision)?;
             decision.expect(self.expected_version, Code::ClaimConflict)?;
             check_free(decision, &self.worker)?;
-            let overlaps = PathLocks::of(live, &self.worker, ctx.now).grant(&decision.task)?;
+            let overlaps = PathLocks::new(live, &self.worker, ctx.now).grant(&decision.task)?;
             // If the previous claim's lease has expired, the expiry event is the cause of the new claim.
             let overdue = (!decision.events.is_empty()).then_some(0);
             let token = token(&*ctx.ids)?;
@@ -193,7 +193,7 @@ pub(crate) fn take(
         leased_until,
     };
     let token = token.to_owned();
-    let claimed = TaskClaimed::of(lease, token);
+    let claimed = TaskClaimed::new(lease, token);
     let claimed = TaskAct::Claimed(claimed.in_session(ctx.control.origin.claim_session.clone()));
     let mut event = holding::event(&decision.task, claimed, worker, Some(worker));
     event.cause = cause.map(Cause::Earlier);

@@ -73,7 +73,7 @@ impl Command for ClaimNext {
     type Answer = ClaimNextAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Agent(&self.worker)).grants()
+        CommandTerms::new(Authority::Agent(&self.worker)).grants()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
@@ -82,7 +82,7 @@ impl Command for ClaimNext {
         budget::check(live, Some(worker))?;
         let until = lease_end(self.lease_ms, ctx.now)?;
         let mut events: Vec<NewEvent> = Vec::new();
-        let locks = PathLocks::of(live, worker, ctx.now);
+        let locks = PathLocks::new(live, worker, ctx.now);
         let wanted = listed::wanted(self.label.as_ref(), self.parent.as_ref())?;
         let ready = first_free(live, worker, &wanted, &locks, ctx.now)?;
         let mut best = ready.map(|(task, overlaps)| (task, overlaps, None));

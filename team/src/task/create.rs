@@ -122,7 +122,7 @@ pub struct TaskAnswer {
 
 impl TaskAnswer {
     /// Returns the answer of a command with the task's new state.
-    pub(crate) fn of(task_id: &str, after: &After<'_>) -> Result<TaskAnswer> {
+    pub(crate) fn read(task_id: &str, after: &After<'_>) -> Result<TaskAnswer> {
         let task = record(after.live, task_id, after.ctx.now)?;
         Ok(TaskAnswer::from(task))
     }
@@ -140,7 +140,7 @@ impl Command for TaskCreate {
     type Answer = TaskAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::WithinBudget)
+        CommandTerms::new(Authority::WithinBudget)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<String>> {
@@ -151,7 +151,7 @@ impl Command for TaskCreate {
             check_parent(live, &id, parent, &created.depends_on)?;
         }
         let owner = created.owner.clone();
-        let fact = TaskFact::of(&*id, TaskAct::Created(created));
+        let fact = TaskFact::new(&*id, TaskAct::Created(created));
         let event: NewEvent = fact.event(DEFAULT_ACTOR, owner.as_deref(), None);
         Ok(Decision::Granted(id, vec![event]))
     }
@@ -159,8 +159,8 @@ impl Command for TaskCreate {
     fn answer(&self, id: &String, after: &After<'_>) -> Result<TaskAnswer> {
         let deps = self.blocked_by.as_deref().unwrap_or_default();
         Ok(TaskAnswer {
-            doubts: TaskDoubts::of(after.live, deps, self.owner.as_deref())?,
-            ..TaskAnswer::of(id, after)?
+            doubts: TaskDoubts::find(after.live, deps, self.owner.as_deref())?,
+            ..TaskAnswer::read(id, after)?
         })
     }
 }
@@ -298,6 +298,6 @@ pub(crate) fn check_cycle(live: &Live, id: &str, deps: &[String]) -> Result<()> 
 pub(crate) fn record(live: &Live, id: &str, now: Timestamp) -> Result<TaskRecord> {
     let task = live.task(id)?.ok_or_else(|| holding::not_found(id))?;
     let unmet = blocking::unmet_dependencies(live, &task)?;
-    let approval = approval::of(live, id)?;
+    let approval = approval::last(live, id)?;
     Ok(TaskRecord::at(task, unmet, now).with_approval(approval))
 }

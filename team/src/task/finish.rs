@@ -55,7 +55,7 @@ pub struct HolderAnswer {
 
 impl HolderAnswer {
     /// Returns the answer of a command with the task's new state.
-    pub(crate) fn of(task_id: &str, after: &After<'_>) -> Result<HolderAnswer> {
+    pub(crate) fn read(task_id: &str, after: &After<'_>) -> Result<HolderAnswer> {
         let task = record(after.live, task_id, after.ctx.now)?;
         Ok(HolderAnswer { ok: true, task })
     }
@@ -68,7 +68,7 @@ impl Command for TaskFinish {
     type Answer = HolderAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Holder(self.proof())).named(self.proof().is_named())
+        CommandTerms::new(Authority::Holder(self.proof())).named(self.proof().is_named())
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -93,7 +93,7 @@ impl Command for TaskFinish {
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<HolderAnswer> {
-        HolderAnswer::of(&self.task_id, after)
+        HolderAnswer::read(&self.task_id, after)
     }
 }
 

@@ -149,7 +149,7 @@ impl Team {
     /// Returns a page of tasks.
     pub fn tasks(&mut self, tasks: Tasks) -> Result<TasksAnswer> {
         let filter = filter(&tasks)?;
-        let sorting = Sorting::of(tasks.sort, tasks.order, tasks.since);
+        let sorting = Sorting::new(tasks.sort, tasks.order, tasks.since);
         let (limit, now) = (page::limit(tasks.limit, page::PAGE), self.now());
         self.survey(|live, _| {
             let page = sorting.page(live, &filter, tasks.cursor.as_deref(), limit)?;

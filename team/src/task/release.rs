@@ -37,7 +37,7 @@ impl Command for TaskRelease {
     type Answer = HolderAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Holder(self.proof())).named(self.proof().is_named())
+        CommandTerms::new(Authority::Holder(self.proof())).named(self.proof().is_named())
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -64,7 +64,7 @@ impl Command for TaskRelease {
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<HolderAnswer> {
-        HolderAnswer::of(&self.task_id, after)
+        HolderAnswer::read(&self.task_id, after)
     }
 }
 

@@ -62,7 +62,7 @@ impl Command for TaskRenew {
     type Answer = RenewAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Holder(self.proof()))
+        CommandTerms::new(Authority::Holder(self.proof()))
             .named(self.proof().is_named())
             .grants()
     }

@@ -24,7 +24,7 @@ impl Command for TaskReopen {
     type Answer = TaskAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -46,6 +46,6 @@ impl Command for TaskReopen {
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
-        TaskAnswer::of(&self.task_id, after)
+        TaskAnswer::read(&self.task_id, after)
     }
 }

@@ -29,7 +29,7 @@ impl Command for SetTaskResources {
     type Answer = TaskAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -47,7 +47,7 @@ impl Command for SetTaskResources {
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
-        TaskAnswer::of(&self.task_id, after)
+        TaskAnswer::read(&self.task_id, after)
     }
 }
 

@@ -71,7 +71,7 @@ impl Team {
                 team: team.clone(),
                 failed_dependencies: unmet.failed,
                 unknown_dependencies: unmet.unknown,
-                approval: approval::of(live, &show.task_id)?,
+                approval: approval::last(live, &show.task_id)?,
                 lease_expired: task.lease_expired(now),
                 task,
                 history: None,

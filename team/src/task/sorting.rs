@@ -51,7 +51,7 @@ pub(super) struct Sorting {
 type Place = (u64, Vec<u8>);
 
 impl Sorting {
-    pub fn of(sort: Option<TaskSort>, order: Option<SortOrder>, since: Option<u64>) -> Sorting {
+    pub fn new(sort: Option<TaskSort>, order: Option<SortOrder>, since: Option<u64>) -> Sorting {
         let sort = sort.unwrap_or_default();
         let by_default = match sort {
             TaskSort::Id | TaskSort::Status => SortOrder::Asc,

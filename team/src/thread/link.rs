@@ -26,7 +26,7 @@ impl Command for ThreadLink {
     type Answer = ThreadAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
+        CommandTerms::new(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {

@@ -43,7 +43,7 @@ impl Command for ThreadPost {
     type Answer = ThreadPostAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
+        CommandTerms::new(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
@@ -67,7 +67,7 @@ impl Command for ThreadPost {
             None => page::trace_of_task(live, thread.task_id.as_deref())?,
         };
         events.push(fact.event(author, thread.task_id.as_deref(), trace.as_deref()));
-        let doubts = RecipientsDoubts::of(live, &posted.to, &posted.from)?;
+        let doubts = RecipientsDoubts::find(live, &posted.to, &posted.from)?;
         Ok(Decision::Granted((posted, doubts), events))
     }
 
@@ -79,7 +79,7 @@ impl Command for ThreadPost {
         let last: Option<(u64, EventId)> = found(after.live, &self.thread_id)?.last_post;
         let missing = || Failure::from(Error::Poisoned("the post recorded no message".into()));
         let (seq, id) = last.ok_or_else(missing)?;
-        let message = PostShown::of(&self.thread_id, posted, seq, id);
+        let message = PostShown::new(&self.thread_id, posted, seq, id);
         let recorded = after.events.iter().find(|event| event.seq == seq);
         Ok(ThreadPostAnswer {
             message: match recorded {

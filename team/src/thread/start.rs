@@ -51,7 +51,7 @@ impl Command for ThreadStart {
     type Answer = ThreadAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
+        CommandTerms::new(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
@@ -71,7 +71,7 @@ impl Command for ThreadStart {
         };
         let actor = worker.unwrap_or(SYSTEM);
         let named = self.participants.as_deref().unwrap_or_default();
-        let doubts = RecipientsDoubts::of(live, named, actor)?;
+        let doubts = RecipientsDoubts::find(live, named, actor)?;
         events.push(fact.event(actor, self.task_id.as_deref(), trace.as_deref()));
         Ok(Decision::Granted((thread_id, doubts), events))
     }

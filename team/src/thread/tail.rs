@@ -90,7 +90,7 @@ pub(crate) fn post(live: &Live, reader: &Reader, seq: u64) -> Result<Option<Post
     };
     Ok(match &fact.act {
         ThreadAct::Posted(posted) => {
-            let post = PostShown::of(&fact.thread_id, posted, event.seq, event.id);
+            let post = PostShown::new(&fact.thread_id, posted, event.seq, event.id);
             Some(post.by(&event.actor))
         }
         _ => None,

@@ -257,7 +257,7 @@ impl Command for ReportUsage {
     type Answer = UsageAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -311,7 +311,7 @@ impl Command for SetBudget {
     type Answer = UsageAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {

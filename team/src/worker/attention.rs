@@ -101,7 +101,7 @@ pub struct AttentionWritten {}
 
 impl AttentionShown {
     /// Reads an observation from its event. Absent fields get empty values.
-    fn of(event: &Event<'_>, team: &str) -> Result<AttentionShown> {
+    fn from_event(event: &Event<'_>, team: &str) -> Result<AttentionShown> {
         let said: WriteAttention = attention(event)?;
         let decision = said.leader_decision_state;
         Ok(AttentionShown {
@@ -133,7 +133,7 @@ pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(AttentionShow
         return Ok(None);
     };
     let event = page::event(live, reader, seq)?;
-    let shown = AttentionShown::of(&event, &reader.identity().name)?;
+    let shown = AttentionShown::from_event(&event, &reader.identity().name)?;
     // The event of the stop itself does not count as activity of the leader, even if the leader recorded it.
     let acted = live.activity(LEADER)?;
     let acted = acted.is_some_and(|acted| acted.seq > seq);
@@ -146,7 +146,7 @@ impl Command for WriteAttention {
     type Answer = AttentionWritten;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, _: &Live) -> Result<command::Decision<()>> {

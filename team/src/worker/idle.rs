@@ -88,8 +88,8 @@ const RECENT_MAX: u64 = 50;
 
 impl TeamEventBrief {
     /// Returns a team event in brief; `None` if the event is not for brokers. The event has its canonical form.
-    fn of(event: &Event<'_>, team: &str) -> Option<TeamEventBrief> {
-        let said = TeamEvent::of(event, team)?.canonical();
+    fn from_event(event: &Event<'_>, team: &str) -> Option<TeamEventBrief> {
+        let said = TeamEvent::from_event(event, team)?.canonical();
         Some(TeamEventBrief {
             event_id: said.event_id,
             kind: said.kind,
@@ -111,7 +111,7 @@ impl TeamEventBrief {
         seq: Option<u64>,
     ) -> Result<Option<TeamEventBrief>> {
         let event = seq.map(|seq| page::event(live, reader, seq)).transpose()?;
-        Ok(event.and_then(|event| TeamEventBrief::of(&event, &reader.identity().name)))
+        Ok(event.and_then(|event| TeamEventBrief::from_event(&event, &reader.identity().name)))
     }
 }
 

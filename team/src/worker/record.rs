@@ -109,7 +109,7 @@ impl Team {
 }
 
 impl WorkerAnswer {
-    pub(crate) fn of(worker: &str) -> WorkerAnswer {
+    pub(crate) fn new(worker: &str) -> WorkerAnswer {
         WorkerAnswer {
             worker: worker.to_owned(),
             doubts: RecipientDoubts::default(),
@@ -148,7 +148,7 @@ impl Command for WriteIdentity {
     type Answer = WorkerAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -159,7 +159,7 @@ impl Command for WriteIdentity {
     }
 
     fn answer(&self, (): &(), _: &After<'_>) -> Result<WorkerAnswer> {
-        Ok(WorkerAnswer::of(&self.worker))
+        Ok(WorkerAnswer::new(&self.worker))
     }
 }
 
@@ -168,7 +168,7 @@ impl Command for UpdateHeartbeat {
     type Answer = WorkerAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -183,7 +183,7 @@ impl Command for UpdateHeartbeat {
     }
 
     fn answer(&self, (): &(), _: &After<'_>) -> Result<WorkerAnswer> {
-        Ok(WorkerAnswer::of(&self.worker))
+        Ok(WorkerAnswer::new(&self.worker))
     }
 }
 
@@ -192,7 +192,7 @@ impl Command for WriteInbox {
     type Answer = WorkerAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<RecipientDoubts>> {
@@ -208,7 +208,7 @@ impl Command for WriteInbox {
     fn answer(&self, doubts: &RecipientDoubts, _: &After<'_>) -> Result<WorkerAnswer> {
         Ok(WorkerAnswer {
             doubts: doubts.clone(),
-            ..WorkerAnswer::of(&self.worker)
+            ..WorkerAnswer::new(&self.worker)
         })
     }
 }

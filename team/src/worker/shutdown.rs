@@ -85,7 +85,7 @@ impl Command for RequestShutdown {
     type Answer = WorkerAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<RecipientDoubts>> {
@@ -102,7 +102,7 @@ impl Command for RequestShutdown {
     fn answer(&self, doubts: &RecipientDoubts, _: &After<'_>) -> Result<WorkerAnswer> {
         Ok(WorkerAnswer {
             doubts: doubts.clone(),
-            ..WorkerAnswer::of(&self.worker)
+            ..WorkerAnswer::new(&self.worker)
         })
     }
 }
@@ -112,7 +112,7 @@ impl Command for WriteAck {
     type Answer = AckAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {

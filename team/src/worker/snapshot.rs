@@ -73,7 +73,7 @@ const TIMINGS: [&str; 4] = [
 
 impl MonitorSnapshot {
     /// Keeps the known fields of a stored snapshot.
-    fn of(mut stored: Map<String, Value>) -> MonitorSnapshot {
+    fn from_stored(mut stored: Map<String, Value>) -> MonitorSnapshot {
         let mut object = |name: &str| match stored.remove(name) {
             Some(Value::Object(object)) => object,
             _ => Map::new(),
@@ -112,7 +112,7 @@ pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(MonitorSnapsh
     };
     let event = page::event(live, reader, seq)?;
     let stored: Map<String, Value> = serde_json::from_str(snapshot(&event)?).unwrap_or_default();
-    Ok(Some((MonitorSnapshot::of(stored), seq)))
+    Ok(Some((MonitorSnapshot::from_stored(stored), seq)))
 }
 
 impl Team {
@@ -142,7 +142,7 @@ impl Command for WriteSnapshot {
     type Answer = SnapshotWritten;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone)
     }
 
     fn decide(&self, _: &Ctx, _: &Live) -> Result<Decision<()>> {

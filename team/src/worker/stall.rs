@@ -82,7 +82,7 @@ words! {
 }
 
 impl Decision {
-    fn of(tasks: &TaskNumbers, all_idle: bool, anybody_lives: bool) -> Decision {
+    fn new(tasks: &TaskNumbers, all_idle: bool, anybody_lives: bool) -> Decision {
         let startable = tasks.open() - tasks.blocked;
         match tasks.open() {
             0 if all_idle && anybody_lives => Decision::DoneWaitingOnLeader,
@@ -106,7 +106,7 @@ struct Findings {
 }
 
 impl Findings {
-    fn of(live: &Live, idle: &IdleAnswer, stopped: bool, now: Timestamp) -> Result<Findings> {
+    fn collect(live: &Live, idle: &IdleAnswer, stopped: bool, now: Timestamp) -> Result<Findings> {
         let mut polled = poll(live, |worker| recorded(live, worker))?;
         // A live lease proves that its holder is alive, even if the heartbeat says otherwise.
         let holders = live.lease_holders(now)?;
@@ -117,7 +117,7 @@ impl Findings {
             let picked = polled.iter().filter(|polled| of(polled));
             picked.map(|polled| polled.summary.name.clone()).collect()
         };
-        let tasks = TaskNumbers::of(&live.task_counts()?);
+        let tasks = TaskNumbers::from_counts(&live.task_counts()?);
         let mail = live.mail_counts(LEADER)?;
         let phase = live.phase()?.map(|noted| noted.what);
         let closed = live.is_closed()?;
@@ -130,7 +130,7 @@ impl Findings {
             dispatches: mail.open_dispatches,
             decision: match terminal {
                 true => Decision::StillActionable,
-                false => Decision::of(&tasks, idle.all_workers_idle, !alive.is_empty()),
+                false => Decision::new(&tasks, idle.all_workers_idle, !alive.is_empty()),
             },
             live: alive,
             stopped: stopped && !terminal,
@@ -175,7 +175,7 @@ impl Findings {
 fn stall(live: &Live, reader: &Reader, now: Timestamp) -> Result<StallAnswer> {
     let idle = idle(live, reader)?;
     let (attention, stopped) = attention::last(live, reader)?.unzip();
-    let found = Findings::of(live, &idle, stopped.unwrap_or_default(), now)?;
+    let found = Findings::collect(live, &idle, stopped.unwrap_or_default(), now)?;
     let last = |kind: &str| TeamEventBrief::at(live, reader, live.last_reported(kind)?);
     Ok(StallAnswer {
         team_stalled: !found.stalled.is_empty() || found.attention() || found.dead_with_work(),

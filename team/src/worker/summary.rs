@@ -92,7 +92,7 @@ pub struct Performance {
 }
 
 impl TaskNumbers {
-    pub(crate) fn of(counts: &TaskCounts) -> TaskNumbers {
+    pub(crate) fn from_counts(counts: &TaskCounts) -> TaskNumbers {
         let of = |status: Status| counts.by_status.get(status as usize).copied().unwrap_or(0);
         TaskNumbers {
             total: counts.total(),
@@ -202,7 +202,7 @@ impl Command for GetSummary {
 
     fn terms(&self) -> CommandTerms<'_> {
         // In a closed team the baselines stay unchanged.
-        CommandTerms::of(Authority::Anyone).when_closed()
+        CommandTerms::new(Authority::Anyone).when_closed()
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
@@ -232,7 +232,7 @@ impl Command for GetSummary {
     fn answer(&self, before: &Self::Decided, after: &After<'_>) -> Result<SummaryAnswer> {
         let clock = &after.ctx.clock;
         let start = clock.now();
-        let tasks = TaskNumbers::of(&after.live.task_counts()?);
+        let tasks = TaskNumbers::from_counts(&after.live.task_counts()?);
         let counted = clock.now();
         let polled = poll(after.live, |worker| Ok(before.get(worker).cloned()))?;
         let seen = clock.now();

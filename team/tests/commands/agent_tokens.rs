@@ -217,12 +217,12 @@ fn a_claim_is_repeated_under_its_key_for_its_holder_alone() {
 #[test]
 fn an_agent_reaches_no_other_team_and_makes_none() {
     let (world, _team) = demo();
-    world.root.init(Init::of("other")).unwrap();
+    world.root.init(Init::for_team("other")).unwrap();
     let root = as_agent(&world, "dev");
     for name in ["other", "nothing"] {
         let refusal = refused(root.team(name), Code::TeamNotFound);
         assert!(!refusal.message.contains("did you mean"), "{refusal}");
-        refused(root.init(Init::of(name)), Code::TeamNotFound);
+        refused(root.init(Init::for_team(name)), Code::TeamNotFound);
     }
     assert_eq!(world.names_in_teams(), ["demo", "other"]);
 }

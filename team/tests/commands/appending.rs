@@ -26,7 +26,7 @@ fn whatever_ends_a_batch_is_told_with_what_is_recorded() {
     };
     let start = Memory::new();
     let root = Root::on(Arc::new(start.clone()), RootOptions::default());
-    drop(root.init(Init::of("demo")).unwrap());
+    drop(root.init(Init::for_team("demo")).unwrap());
     let (mut ends, mut met) = (std::collections::BTreeSet::new(), 0);
     for call in 0.. {
         let faulty = Faulty::new(Arc::new(start.snapshot()));

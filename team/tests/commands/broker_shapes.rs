@@ -21,7 +21,7 @@ fn event(kind: &'static str, payload: Value, refs: &[(RefKind, &'static str)]) -
 
 /// Returns the fields of an event without the fields that all events have.
 fn says(event: &Event<'_>) -> Value {
-    let says = TeamEvent::of(event, "demo").unwrap().canonical();
+    let says = TeamEvent::from_event(event, "demo").unwrap().canonical();
     assert_eq!(
         (says.team.as_str(), &*says.event_id),
         ("demo", &*event.id.to_string())
@@ -122,7 +122,7 @@ fn what_happens_to_a_team_reads_as_team_events() {
         "dispatch_requested",
     ] {
         assert_eq!(
-            TeamEvent::of(&event(kind, json!({}), &task), "demo"),
+            TeamEvent::from_event(&event(kind, json!({}), &task), "demo"),
             None,
             "{kind}"
         );
@@ -130,7 +130,7 @@ fn what_happens_to_a_team_reads_as_team_events() {
     let mut foreign = event("task_completed", json!({}), &task);
     foreign.foreign = true;
     assert_eq!(
-        TeamEvent::of(&foreign, "demo"),
+        TeamEvent::from_event(&foreign, "demo"),
         None,
         "a fact of somebody else's"
     );

@@ -245,9 +245,9 @@ fn the_team_that_is_meant_where_none_is_named_is_never_a_closed_one() {
         "{}",
         refusal.message
     );
-    world.root.init(Init::of("next")).unwrap();
+    world.root.init(Init::for_team("next")).unwrap();
     assert_eq!(world.root.only_team().unwrap(), "next");
-    world.root.init(Init::of("third")).unwrap();
+    world.root.init(Init::for_team("third")).unwrap();
     let refusal = refused(world.root.only_team(), Code::InvalidInput);
     assert_eq!(refusal.hint.as_deref(), Some("known teams: next, third"));
 }

@@ -9,7 +9,7 @@ use teamlog_team::worker::idle::ReadIdle;
 fn plain(world: &World, format: Format) -> Team {
     world
         .root
-        .init(given!(Init, format, no_views: true, ..Init::of("demo")))
+        .init(given!(Init, format, no_views: true, ..Init::for_team("demo")))
         .unwrap();
     let mut team = world.root.team("demo").unwrap();
     team.send(message("lead", "dev")).unwrap();

@@ -83,7 +83,7 @@ fn a_team_without_views_has_no_file_of_dead_letters_until_views_are_wanted() {
     let members = ["lead", "dev"].map(str::to_owned).to_vec();
     world
         .root
-        .init(given!(Init, members, no_views: true, ..Init::of("demo")))
+        .init(given!(Init, members, no_views: true, ..Init::for_team("demo")))
         .unwrap();
     let mut team = world.root.team("demo").unwrap();
     team.send(durable("m1", 1, 0)).unwrap();

@@ -183,7 +183,7 @@ fn what_is_left_of_a_closed_team_can_be_read_and_not_changed() {
     );
     refused(team.request_shutdown(ask("dev")), Code::TeamClosed);
     refused(team.append(given!(Append, kind: "seen")), Code::TeamClosed);
-    let more = given!(Init, members: ["new"], ..Init::of("demo"));
+    let more = given!(Init, members: ["new"], ..Init::for_team("demo"));
     refused(world.root.init(more), Code::TeamClosed);
     let import = given!(ImportMessages, team: "demo", restamp: true);
     let line = r#"{"id":"m","type":"handoff","from":"lead","to":"dev","created_at":"2026-01-01T08:00:00Z","payload":{}}"#;

@@ -50,11 +50,11 @@ fn attempt(world: &World, operation: &str, mut input: Value) -> Result<Value, ap
 /// Records a team with nearly every kind of event, and closes it at the end.
 fn lived(world: &World, format: Format) {
     let members = ["lead", "dev", "qa"].map(str::to_owned).to_vec();
-    let init = given!(Init, members, format, ..Init::of("golden"));
+    let init = given!(Init, members, format, ..Init::for_team("golden"));
     world.root.init(init).unwrap();
     world
         .root
-        .init(given!(Init, members: ["ops"], ..Init::of("golden")))
+        .init(given!(Init, members: ["ops"], ..Init::for_team("golden")))
         .unwrap();
     let mut team = world.root.team("golden").unwrap();
     team.append(given!(Append, kind: "weather_seen")).unwrap();
@@ -418,7 +418,7 @@ fn moved(world: &World, format: Format) {
         Format::Binary => Format::Jsonl,
     };
     let begun = |name: &str, format: Format| {
-        let init = given!(Init, format, ..Init::of(name));
+        let init = given!(Init, format, ..Init::for_team(name));
         world.root.init(init).unwrap();
         let mut team = world.root.team(name).unwrap();
         for _ in 0..3 {

@@ -209,7 +209,7 @@ fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
             .map(drop),
         Step::Join { agent: who } => world
             .root
-            .init(given!(Init, members: vec![agent(who)], ..Init::of("demo")))
+            .init(given!(Init, members: vec![agent(who)], ..Init::for_team("demo")))
             .map(drop),
         Step::Later { micros } => {
             world.later(micros);

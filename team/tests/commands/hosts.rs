@@ -43,7 +43,7 @@ fn init() -> Init {
     Init {
         members: vec!["lead".into(), "dev".into(), "qa".into()],
         journal: Some(identity()),
-        ..Init::of("demo")
+        ..Init::for_team("demo")
     }
 }
 
@@ -286,7 +286,7 @@ fn a_log_that_its_host_left_without_an_event_is_joined_and_begun() {
 fn another_log_of_that_name_is_not_taken_for_the_journals() {
     let (journal, _) = hosts(1);
     let (_, root) = host(5, Arc::new(journal.clone()));
-    root.init(Init::of("demo")).unwrap();
+    root.init(Init::for_team("demo")).unwrap();
     let identity = journal.find("demo").unwrap();
     let join = Join {
         identity,

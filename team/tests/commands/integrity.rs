@@ -22,7 +22,7 @@ fn segmented() -> (Root, Arc<Memory>, Team) {
         ..RootOptions::default()
     };
     let root = Root::on(memory.clone(), options);
-    root.init(Init::of("demo")).unwrap();
+    root.init(Init::for_team("demo")).unwrap();
     let mut team = root.team("demo").unwrap();
     for number in 0..60 {
         team.task_assign(assign(&format!("t{number}"), "dev"))
@@ -71,7 +71,7 @@ fn the_last_verification_is_told_with_its_time_and_forgotten_with_its_file() {
     assert_ne!(damaged.problems, []);
     // The result file may be missing, belong to another log, or not parse.
     let kept = world.memory.read(Path::new(VERIFIED), 1 << 20).unwrap();
-    world.root.init(Init::of("other")).unwrap();
+    world.root.init(Init::for_team("other")).unwrap();
     let mut other = world.root.team("other").unwrap();
     let derived = Path::new("teams/other/derived");
     world.memory.create_dir_all(derived).unwrap();

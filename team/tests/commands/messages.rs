@@ -189,7 +189,7 @@ fn an_answer_names_a_recipient_that_stopped_or_never_acted() {
     let world = World::new();
     let mut team = world
         .root
-        .init(Init::of("open"))
+        .init(Init::for_team("open"))
         .map(|_| world.root.team("open").unwrap())
         .unwrap();
     let first = team.send(message("lead", "dev")).unwrap();
@@ -296,7 +296,7 @@ fn a_generated_id_never_meets_a_known_one() {
     let options = given!(RootOptions, ids: Arc::new(Stuck) as Arc<dyn IdSource>,
         ..world.root.options().clone());
     let root = Root::on(world.memory.clone(), options);
-    root.init(Init::of("demo")).unwrap();
+    root.init(Init::for_team("demo")).unwrap();
     let mut team = root.team("demo").unwrap();
     let ids: Vec<String> = (0..3)
         .map(|_| team.send(message("lead", "dev")).unwrap())

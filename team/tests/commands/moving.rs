@@ -125,7 +125,7 @@ fn all_teams_are_backed_up_and_one_that_fails_keeps_no_other_from_it() {
     let world = World::new();
     lived(&world, Format::Jsonl);
     for name in ["alpha", "omega"] {
-        let init = teamlog_team::lifecycle::init::Init::of(name);
+        let init = teamlog_team::lifecycle::init::Init::for_team(name);
         world.root.init(init).unwrap();
     }
     let (memory, backup_dir) = backup_dir();

@@ -44,7 +44,7 @@ fn opened(format: Format, way: Way, from: Timestamp, step: i64) -> (Root, Option
         Way::OneShot => root,
         Way::Resident | Way::Batch => root.resident(),
     };
-    root.init(given!(Init, format: format, ..Init::of("demo")))
+    root.init(given!(Init, format: format, ..Init::for_team("demo")))
         .unwrap();
     root.team("demo").unwrap().writable().unwrap();
     let batch = match way {

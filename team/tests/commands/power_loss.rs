@@ -24,7 +24,7 @@ fn busy(synced: bool) -> (World, Root) {
     let world = World::new();
     let root = root_on(&world.memory, &world, FIRST);
     let members = vec!["lead".to_owned(), "dev".to_owned(), "qa".to_owned()];
-    root.init(given!(Init, members, ..Init::of("demo")))
+    root.init(given!(Init, members, ..Init::for_team("demo")))
         .unwrap();
     let mut team = root.team("demo").unwrap();
     for round in 0..6_u32 {
@@ -298,6 +298,6 @@ fn a_directory_that_was_moved_does_not_come_back() {
     assert!(world.memory.stat(here).unwrap().is_none());
     // Another team with that name gets none of the moved team's files.
     let other = root_on(&world.memory, &world, FIRST);
-    other.init(Init::of("demo")).unwrap();
+    other.init(Init::for_team("demo")).unwrap();
     assert_eq!(views(&other).0, Health::Healthy);
 }

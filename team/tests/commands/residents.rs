@@ -374,7 +374,7 @@ fn commands_of_many_threads_share_syncs_and_none_is_lost() {
     let dir = tempfile::tempdir().unwrap();
     let root = Root::open(dir.path(), RootOptions::default()).unwrap();
     let root = root.resident();
-    root.init(Init::of("demo")).unwrap();
+    root.init(Init::for_team("demo")).unwrap();
     const THREADS: usize = 32;
     const EACH: usize = 40;
     std::thread::scope(|scope| {

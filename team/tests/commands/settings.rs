@@ -87,7 +87,7 @@ fn a_team_is_opened_closed_and_as_it_was_created() {
     team.send(message("new", "dev")).unwrap();
     let mut open = world
         .root
-        .init(teamlog_team::lifecycle::init::Init::of("open"))
+        .init(teamlog_team::lifecycle::init::Init::for_team("open"))
         .map(|_| world.root.team("open").unwrap())
         .unwrap();
     change(&mut open, "members.open", Some("false")).unwrap();

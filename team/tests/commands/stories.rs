@@ -42,7 +42,7 @@ impl Made {
 
     pub fn answer(self, causes_outside: Vec<OutsideCause>) -> TraceAnswer {
         given!(TraceAnswer; team: "demo", trace_id: "tr", count: self.events.len(),
-            next_cursor: None::<String>, spans: Story::of(&self.events, &causes_outside).spans,
+            next_cursor: None::<String>, spans: Story::new(&self.events, &causes_outside).spans,
             causes_outside, events: self.events)
     }
 }
@@ -67,7 +67,7 @@ fn events_hang_below_their_causes_with_offsets_and_gaps() {
     made.push(6 * SECOND, "x_other", None, &[]);
     made.push(7 * SECOND, "x_tested", Some(second), &[]);
     made.push(7 * SECOND, "x_linted", Some(first), &[]);
-    let story = Story::of(&made.events, &[]);
+    let story = Story::new(&made.events, &[]);
     let parents: Vec<Parent<'_>> = story.steps.iter().map(|step| step.parent).collect();
     assert_eq!(
         parents,
@@ -88,7 +88,7 @@ fn events_hang_below_their_causes_with_offsets_and_gaps() {
         .collect();
     assert_eq!(times, [(0, 0), (5, 5), (6, 1), (7, 1), (7, 0)]);
     assert_eq!(story.duration(), 7 * SECOND);
-    assert_eq!(Story::of(&[], &[]).duration(), 0);
+    assert_eq!(Story::new(&[], &[]).duration(), 0);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_cause_that_does_not_precede_is_said_to_and_makes_no_loop() {
     let third = made.push(2, "x_odd", None, &[]);
     made.events[0].event.refs.cause = Some(second);
     made.events[2].event.refs.cause = Some(third);
-    let story = Story::of(&made.events, &[]);
+    let story = Story::new(&made.events, &[]);
     assert_eq!(story.steps[0].parent, Parent::NotBefore(second));
     assert_eq!(story.steps[1].parent, Parent::Cause(0));
     assert_eq!(story.steps[2].parent, Parent::NotBefore(third));
@@ -228,7 +228,7 @@ fn claims_begin_and_end_tasks_too() {
     made.push(0, "task_created", None, task);
     made.push(SECOND, "task_claimed", None, task);
     made.push(3 * SECOND, "task_completed", None, task);
-    let story = Story::of(&made.events, &[]);
+    let story = Story::new(&made.events, &[]);
     assert_eq!(story.spans.len(), 1);
     let span = &story.spans[0];
     assert_eq!((span.outcome, span.first), (Outcome::Completed, 1));
@@ -268,7 +268,7 @@ fn a_cause_outside_the_page_is_looked_up_where_the_log_holds_it() {
     assert_eq!(whole.causes_outside.len(), 3);
     assert_eq!(whole.story().steps[3].parent, Parent::Cause(0));
     // Without `causes_outside`, a cause on another page is shown as unknown.
-    let bare = Story::of(&page.events, &[]);
+    let bare = Story::new(&page.events, &[]);
     assert_eq!(bare.steps[0].parent, Parent::Unknown(loose));
 }
 
@@ -280,7 +280,7 @@ fn a_chain_of_ten_thousand_causes_is_walked_once() {
         cause = Some(made.push(n, "x_next", cause, &[]));
     }
     let started = std::time::Instant::now();
-    let story = Story::of(&made.events, &[]);
+    let story = Story::new(&made.events, &[]);
     assert_eq!(story.steps[9_999].depth, 9_999);
     assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
 }

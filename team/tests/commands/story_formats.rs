@@ -35,11 +35,11 @@ fn busy(world: &World) -> TraceAnswer {
 }
 
 fn chrome(answer: &TraceAnswer) -> Value {
-    serde_json::to_value(Chrome::of(answer)).unwrap()
+    serde_json::to_value(Chrome::from_answer(answer)).unwrap()
 }
 
 fn otlp(answer: &TraceAnswer) -> Value {
-    serde_json::to_value(Otlp::of(answer)).unwrap()
+    serde_json::to_value(Otlp::from_answer(answer)).unwrap()
 }
 
 fn keys(value: &Value) -> BTreeSet<&str> {
@@ -348,8 +348,12 @@ fn ten_thousand_events_are_laid_out_in_a_moment() {
     let answer = made.answer(Vec::new());
     let started = std::time::Instant::now();
     let lengths = [
-        serde_json::to_vec(&Chrome::of(&answer)).unwrap().len(),
-        serde_json::to_vec(&Otlp::of(&answer)).unwrap().len(),
+        serde_json::to_vec(&Chrome::from_answer(&answer))
+            .unwrap()
+            .len(),
+        serde_json::to_vec(&Otlp::from_answer(&answer))
+            .unwrap()
+            .len(),
     ];
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
     let short = lengths.iter().all(|length| *length < 16 << 20);

@@ -4,7 +4,7 @@ use crate::prelude::*;
 use teamlog_engine::storage::OpenMode;
 
 fn init(team: &str, members: &[&str]) -> Init {
-    given!(Init, members, ..Init::of(team))
+    given!(Init, members, ..Init::for_team(team))
 }
 
 #[test]
@@ -33,10 +33,10 @@ fn init_answers_with_its_members_and_repeating_it_adds_new_ones() {
 #[test]
 fn another_format_is_refused_and_the_same_one_is_not() {
     let world = World::new();
-    let of = |format| given!(Init, format, ..Init::of("demo"));
+    let of = |format| given!(Init, format, ..Init::for_team("demo"));
     world.root.init(of(Format::Binary)).unwrap();
     world.root.init(of(Format::Binary)).unwrap();
-    world.root.init(Init::of("demo")).unwrap();
+    world.root.init(Init::for_team("demo")).unwrap();
     let refusal = refused(world.root.init(of(Format::Jsonl)), Code::FormatMismatch);
     assert!(refusal.message.contains("binary"), "{refusal}");
 }
@@ -45,7 +45,7 @@ fn another_format_is_refused_and_the_same_one_is_not() {
 fn bad_names_are_refused_before_anything_is_made() {
     let world = World::new();
     for name in ["", "..", "a/b", ".hidden", "-flag", "a b"] {
-        refused(world.root.init(Init::of(name)), Code::InvalidInput);
+        refused(world.root.init(Init::for_team(name)), Code::InvalidInput);
         if name != "-flag" {
             refused(world.root.team(name), Code::InvalidInput);
         }
@@ -58,8 +58,8 @@ fn bad_names_are_refused_before_anything_is_made() {
 fn the_list_of_teams_skips_what_is_no_team() {
     let world = World::new();
     assert!(world.root.teams().unwrap().is_empty());
-    world.root.init(Init::of("b")).unwrap();
-    world.root.init(Init::of("a")).unwrap();
+    world.root.init(Init::for_team("b")).unwrap();
+    world.root.init(Init::for_team("a")).unwrap();
     for dir in ["teams/.new-c-00", "teams/empty"] {
         world.memory.create_dir_all(Path::new(dir)).unwrap();
     }
@@ -80,7 +80,7 @@ fn a_directory_in_the_way_is_left_alone_and_nothing_stays_aside() {
         .memory
         .create_dir_all(Path::new("teams/demo/inboxes"))
         .unwrap();
-    refused(world.root.init(Init::of("demo")), Code::TeamExists);
+    refused(world.root.init(Init::for_team("demo")), Code::TeamExists);
     assert_eq!(world.names_in_teams(), ["demo"]);
     assert_eq!(
         world.memory.list(Path::new("teams/demo")).unwrap(),

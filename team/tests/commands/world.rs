@@ -76,7 +76,7 @@ impl World {
             .init(Init {
                 members: members.iter().map(|name| name.to_string()).collect(),
                 format: Some(format),
-                ..Init::of("demo")
+                ..Init::for_team("demo")
             })
             .unwrap();
         self.root.team("demo").unwrap()
@@ -142,7 +142,7 @@ pub fn doctor_of(root: &Root, team: &str, deep: bool) -> DoctorAnswer {
     let check = DoctorCheck {
         sample_size: if deep { 0 } else { SAMPLE },
         deep,
-        ..DoctorCheck::of(team)
+        ..DoctorCheck::for_team(team)
     };
     root.doctor_check(check, &mut |_, _| {}).unwrap()
 }

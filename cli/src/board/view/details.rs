@@ -27,7 +27,7 @@ pub fn keys() -> Popup {
 }
 
 /// Returns the popup for a row, or `None` if the panel has no such row.
-pub fn of(state: &State, panel: Panel, row: usize) -> Option<Popup> {
+pub fn of_row(state: &State, panel: Panel, row: usize) -> Option<Popup> {
     match panel {
         Panel::Crew => state.agent(row).map(|agent| of_agent(state, agent)),
         Panel::Board => state.tasks.task(row).map(|task| of_task(state, task)),

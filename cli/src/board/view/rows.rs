@@ -17,7 +17,7 @@ use teamlog_team::worker::who::WhoAgent;
 /// Time in microseconds without an event after which an agent is shown as quiet.
 const QUIET: i64 = 15 * 60 * time::SECOND;
 
-pub fn of(state: &State, panel: Panel, row: usize, width: usize) -> Parts {
+pub fn parts(state: &State, panel: Panel, row: usize, width: usize) -> Parts {
     let parts = match panel {
         Panel::Crew => state.agent(row).map(|agent| crew(state, agent, width)),
         Panel::Board => state.tasks.row(row).map(|row| board(state, row, width)),

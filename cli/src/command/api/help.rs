@@ -115,7 +115,7 @@ pub fn of_one(context: &mut Context, operation: &'static Operation) -> Outcome {
     );
     text.push_str(&section("Required input fields", &required));
     text.push_str(&section("Optional input fields", &optional));
-    let data = Shape::of(&operation.data_schema());
+    let data = Shape::from_schema(&operation.data_schema());
     let data: Vec<&Field> = data.fields.iter().collect();
     text.push_str(&section("Data", &data));
     text.push_str("\nRefusals, with those of every operation:\n");

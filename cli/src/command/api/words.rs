@@ -72,9 +72,9 @@ fn of_operation(
         } else if word == "--input" {
             let value = words.next().filter(|value| !value.is_empty());
             let value = value.ok_or("Missing value after --input")?;
-            source = Source::of(value);
+            source = Source::from_value(value);
         } else if let Some(value) = word.strip_prefix("--input=") {
-            source = Source::of(value);
+            source = Source::from_value(value);
         } else {
             return Err(unknown(called, word));
         }
@@ -86,7 +86,7 @@ fn of_operation(
 }
 
 impl Source {
-    fn of(value: &str) -> Source {
+    fn from_value(value: &str) -> Source {
         match value.strip_prefix('@') {
             Some(path) => Source::File(path.to_owned()),
             None if value == "-" => Source::Standard,

@@ -123,7 +123,7 @@ pub struct JournalHost {
 }
 
 impl JournalAnswer {
-    pub fn of(name: String, way: &dyn Connector, shown: JournalInfo) -> JournalAnswer {
+    pub fn new(name: String, way: &dyn Connector, shown: JournalInfo) -> JournalAnswer {
         JournalAnswer {
             name,
             kind: way.kind().to_owned(),

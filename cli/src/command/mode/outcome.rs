@@ -87,7 +87,7 @@ fn stopping(context: &mut Context, team: &str, scope: SessionScope) -> Outcome {
     if let (Some(session), false, false) = (&session, open.is_empty(), told.stop_hook_active) {
         context
             .out
-            .json(&StopAnswer::of(reason(context, team, session, &open)))?;
+            .json(&StopAnswer::new(reason(context, team, session, &open)))?;
     }
     context.done(handle, Exit::Done)
 }

@@ -55,7 +55,7 @@ fn hook_answer(answer: PromptAnswer, program: &str) -> ContextAnswer {
     if let Some(typed) = typed_here(program, &additional_context) {
         additional_context.push_str(&format!(" ({typed})"));
     }
-    ContextAnswer::of("UserPromptSubmit", additional_context)
+    ContextAnswer::new("UserPromptSubmit", additional_context)
 }
 
 /// Error codes after which the prompt is answered by reading the log only: the daemon does not answer, or a lock is held.

@@ -46,10 +46,10 @@ pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outco
     match event {
         Some(event) => context
             .out
-            .json(&ContextAnswer::of(event, lines.join("\n")))?,
+            .json(&ContextAnswer::new(event, lines.join("\n")))?,
         None if context.out.is_json() => context
             .out
-            .json(&ContextAnswer::of(START, lines.join("\n")))?,
+            .json(&ContextAnswer::new(START, lines.join("\n")))?,
         None => context.out.lines(&lines)?,
     }
     context.ended(Exit::Done)
@@ -70,7 +70,7 @@ fn acting(
         });
     }
     let mut handle = context.team(team)?;
-    Acting::of(context, &mut handle, named, told.subagent.as_ref())
+    Acting::for_team(context, &mut handle, named, told.subagent.as_ref())
 }
 
 /// Returns a text that tells a subagent its name and how to act under this name.
@@ -150,7 +150,7 @@ fn stopping(context: &mut Context, team: &str, acting: &Acting, told: &HookEvent
             typed("complete"),
             typed("release")
         );
-        context.out.json(&StopAnswer::of(reason))?;
+        context.out.json(&StopAnswer::new(reason))?;
     }
     context.done(handle, Exit::Done)
 }

@@ -54,7 +54,7 @@ impl World {
         let members = ["lead", "dev", "qa"].map(str::to_owned).to_vec();
         let init = Init {
             members,
-            ..Init::of("demo")
+            ..Init::for_team("demo")
         };
         root.init(init).unwrap();
         World { root, clock }

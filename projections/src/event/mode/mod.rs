@@ -207,7 +207,7 @@ type EventResult = Result<NewEvent, JsonError>;
 
 impl Change {
     /// Returns the fact of a change with this reason.
-    pub fn of(self, changed: ModeChanged) -> ModeFact {
+    pub fn into_fact(self, changed: ModeChanged) -> ModeFact {
         match self {
             Change::Updated => ModeFact::Updated(changed),
             Change::Completed => ModeFact::Completed(changed),

@@ -17,7 +17,7 @@ pub enum Scope {
 
 impl Scope {
     /// Returns the scope of a session; the root if there is none.
-    pub fn of(session: Option<&str>) -> Scope {
+    pub fn for_session(session: Option<&str>) -> Scope {
         match session {
             None => Scope::Root,
             Some(session) => Scope::Session(session.to_owned()),

@@ -44,7 +44,7 @@ fn shared(team: &str) -> Init {
     };
     Init {
         journal: Some(journal),
-        ..Init::of(team)
+        ..Init::for_team(team)
     }
 }
 
@@ -93,7 +93,7 @@ fn a_journal_that_hangs_keeps_no_local_team_waiting() {
         until(&format!("{team} is served"), || runtime.exists());
     };
     for team in ["after", "then", "zoo"] {
-        root.init(Init::of(team)).unwrap();
+        root.init(Init::for_team(team)).unwrap();
         comes_to_be_served(team);
     }
     drop(silence);

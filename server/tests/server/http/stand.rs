@@ -45,7 +45,7 @@ impl Stand {
         }
         let root = Root::create(dir.path(), options.root_options.clone()).unwrap();
         for team in teams {
-            root.init(Init::of(*team)).unwrap();
+            root.init(Init::for_team(*team)).unwrap();
         }
         drop(root);
         change(&mut options.limits);

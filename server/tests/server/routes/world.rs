@@ -62,7 +62,7 @@ impl World {
         let served = served(&memory, &clock);
         let init = Init {
             members: members.iter().map(|name| name.to_string()).collect(),
-            ..Init::of("demo")
+            ..Init::for_team("demo")
         };
         served.root().init(init).unwrap();
         World {

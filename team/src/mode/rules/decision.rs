@@ -306,7 +306,7 @@ impl<'a> ModeDecision<'a> {
         if change != Change::AutoCompleted {
             self.seen.insert(scope.clone());
         }
-        let changed = change.of(ModeChanged {
+        let changed = change.into_fact(ModeChanged {
             mode,
             scope: scope.clone(),
             set,

@@ -176,7 +176,7 @@ mod tests {
     fn place(mode: Mode, session: Option<&str>) -> ActiveMode {
         ActiveMode {
             mode,
-            scope: Scope::of(session),
+            scope: Scope::for_session(session),
         }
     }
 

@@ -72,7 +72,7 @@ impl Words {
 
 impl Named {
     /// Finds the skills that a prompt names.
-    pub fn of(prompt: &str, words: Words) -> Named {
+    pub fn from_prompt(prompt: &str, words: Words) -> Named {
         let prompt = typed(prompt);
         let found = token::at_head(&prompt);
         if !found.is_empty() {
@@ -127,7 +127,7 @@ mod tests {
             phrases: true,
             planned: Planned::default(),
         };
-        let named = Named::of(prompt, words);
+        let named = Named::from_prompt(prompt, words);
         let names: Vec<&str> = named.skills().iter().map(|skill| skill.name()).collect();
         (names.join(","), named.explicit)
     }
@@ -164,7 +164,10 @@ mod tests {
             ("cancel", 1),
             ("forge please", 0),
         ] {
-            assert_eq!(Named::of(prompt, Words::default()).found.len(), found);
+            assert_eq!(
+                Named::from_prompt(prompt, Words::default()).found.len(),
+                found
+            );
         }
         let planned = Planned {
             complete: true,
@@ -172,7 +175,7 @@ mod tests {
         };
         for phrases in [true, false] {
             let words = Words { phrases, planned };
-            assert_eq!(Named::of("forge please", words).found.len(), 1);
+            assert_eq!(Named::from_prompt("forge please", words).found.len(), 1);
         }
     }
 }

@@ -82,7 +82,7 @@ pub fn scope(session: Option<&str>) -> Result<Scope, Refusal> {
             let rule = "must match ^[A-Za-z0-9_-]{1,64}$";
             Err(Refusal::invalid("session_id", session, rule))
         }
-        session => Ok(Scope::of(session)),
+        session => Ok(Scope::for_session(session)),
     }
 }
 
@@ -98,7 +98,7 @@ pub fn path(team: &str, scope: &Scope, name: &str) -> String {
 
 impl ModeShown {
     /// Creates the answer for a state.
-    pub fn of(team: &str, state: ModeState) -> ModeShown {
+    pub fn new(team: &str, state: ModeState) -> ModeShown {
         let fields = state.shown();
         let text = |field: &str| fields.get(field).and_then(|value| value.as_str());
         ModeShown {
@@ -151,7 +151,7 @@ impl Decided {
             message,
             active_modes: decision::active(live, &self.acting)?,
             warnings: self.warnings.clone(),
-            shown: ModeShown::of(live.team_name(), state),
+            shown: ModeShown::new(live.team_name(), state),
         })
     }
 }

@@ -106,7 +106,7 @@ mod tests {
 
     fn planned(active: &str, prompt: &str) -> Plan {
         plan(
-            &Named::of(prompt, Words::default()).skills(),
+            &Named::from_prompt(prompt, Words::default()).skills(),
             &modes(active),
             Review::Unknown,
         )
@@ -214,7 +214,7 @@ mod tests {
         fn whatever_is_typed_is_decided(prompt in any_prompt(), noise in "\\PC*", active in any_modes()) {
             for text in [&prompt, &noise] {
                 let words = Words { phrases: true, ..Words::default() };
-                let named = Named::of(text, words);
+                let named = Named::from_prompt(text, words);
                 let _ = crate::mode::rules::prompt::keyword::going_on(text);
                 let (skills, _) = crate::mode::rules::prompt::gate::gated(text, &named.found, Default::default());
                 check(&skills, &active)?;

@@ -84,7 +84,7 @@ fn outcome(team: &str, answer: &PromptAnswer) -> Vec<String> {
 /// Describes a started mode and the tool call that changes its state. The call names the scope, because the MCP server may
 /// use another session.
 fn activated(team: &str, started: &Started) -> String {
-    let scope = Scope::of(started.session_id.as_deref());
+    let scope = Scope::for_session(started.session_id.as_deref());
     let call = tool_call("state_write", started.mode, Some(team), &scope);
     format!(
         "skill: {} activated and initial state initialized at {}; write subsequent updates with the MCP server {MCP_SERVER}. \
