@@ -150,7 +150,7 @@ fn a_team_may_trust_a_tool_of_another_server() {
     assert!(!call.writes(&Place::at("/repo"), &programs).is_nothing());
 }
 
-/// Rows as in `FORMS`. Each call has the tool or a value in two fields.
+/// Calls that name the tool, or a value, in two fields. The columns are those of `FORMS`.
 const TWICE: &str = r#"
 ? | {"tool_name":"Read","toolName":"write","input":{"filePath":"a"},"tool_input":{}}
 ? | {"tool_name":"Read","tool":"bash","tool_input":{"command":"ls"}}

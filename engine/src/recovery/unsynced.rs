@@ -128,8 +128,8 @@ pub(crate) fn taken(whole: &Head, head: &Head) -> String {
 }
 
 impl RecoveryContext<'_> {
-    /// Goes back to the synced end and keeps the complete groups after it. Notes the last lost event, which the journal must
-    /// have.
+    /// Reads the log from the synced end on, and keeps the complete groups that survived after this end. Stores the seq and id
+    /// of the last event that the old head named, because the journal must still deliver this event.
     pub(super) fn go_back(&self, synced: Head, head: &Head) -> Result<Recovered> {
         let evidence = self.examine(synced.clone())?;
         let reader = Reader::new(self.storage, self.dir, self.identity, synced);

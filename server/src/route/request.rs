@@ -98,7 +98,7 @@ impl<'a> RequestContext<'a> {
         Ok(reply?.header(AT, seq.to_string()))
     }
 
-    /// Returns the control for recording. Under one key, requests count as equal if method, path and body are equal.
+    /// Returns the [`Control`] of a recording call. Under one key, requests count as equal if method, path and body are equal.
     pub fn control(&self) -> Control {
         let Route {
             method, pattern, ..

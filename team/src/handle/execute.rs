@@ -94,8 +94,8 @@ impl Team {
         }
     }
 
-    /// Returns the first answer under the control's key; `None` without a key or for a new key. For an operation that records
-    /// several groups.
+    /// Returns the first answer under the idempotency key of the call (`Control::key`); `None` without a key or for a new key.
+    /// Serves operations that record several groups.
     pub(crate) fn answer_under_key<A: DeserializeOwned>(&mut self) -> Result<Option<A>> {
         self.repeated = false;
         self.control.check()?;
@@ -114,7 +114,8 @@ impl Team {
         read.transpose()
     }
 
-    /// Stores the answer of an operation that recorded several groups, if the control has a key.
+    /// Stores the answer under the idempotency key of the call (`Control::key`), if the call has a key. Serves operations that
+    /// record several groups.
     pub(crate) fn store_under_key<A>(&mut self, answer: A) -> Result<A>
     where
         A: Clone + Serialize + DeserializeOwned + Send + Sync + 'static,

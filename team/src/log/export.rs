@@ -1,5 +1,5 @@
 //! `export`: every event as its public JSON line, which `import --events` reads back without loss. `export` can also write
-//! an audit log, with the lines of the HTTP protocol.
+//! an audit log, whose lines have the shape of the HTTP protocol's audit log (docs/migrating.md).
 
 use crate::log::replay::BOOKKEEPING;
 use crate::log::replay::Replay;

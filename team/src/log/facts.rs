@@ -55,8 +55,8 @@ impl Fact {
         blake3::hash(&request).to_hex().to_string()
     }
 
-    /// Returns true if a recorded event has the content of the fact. The event's trace may be inherited, and its actor may be the
-    /// authenticated agent.
+    /// Returns true if a recorded event has the content of the fact. The trace may differ if the event inherited its trace, and
+    /// the actor if it is the authenticated agent.
     fn equals(&self, recorded: &Event<'_>) -> bool {
         let event = &self.event;
         let same_ref = |kind: &RefKind| {

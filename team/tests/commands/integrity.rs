@@ -177,7 +177,7 @@ fn a_receipt_holds_until_something_that_it_covers_changes() {
     let checked = check(&mut team, &early);
     assert!(checked.holds && checked.problem.is_none() && checked.signed_by.is_none());
     assert_eq!(checked.seq, seq);
-    // A change after the receipt does not concern it.
+    // A receipt stays valid if an event after the receipt is changed.
     let (behind, first, _) = all.last().unwrap();
     assert!(*first > seq);
     memory.corrupt(behind, 600, 0x20).unwrap();
