@@ -147,6 +147,7 @@ export type AttentionKind =
   | "waits_in_vain"
   | "lease_expired"
   | "overdue_ack"
+  | "overdue"
   | "dead_letter"
   | "write_refused"
   | "approval_rejected"

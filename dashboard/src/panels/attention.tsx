@@ -21,6 +21,7 @@ const WORDS: Record<AttentionKind, string> = {
   waits_in_vain: "stuck",
   lease_expired: "lease ran out",
   overdue_ack: "ack overdue",
+  overdue: "overdue",
   dead_letter: "dead letter",
   write_refused: "write refused",
   approval_rejected: "rejected",
