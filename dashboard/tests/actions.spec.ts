@@ -32,12 +32,13 @@ const VERBS: Verb[] = [
   { menu: "Reopen…", verb: "Reopen", before: failed, kind: "task_reopened" },
 ];
 
-/** Returns the payload of the last event of a kind about a task, without values that differ in every run. */
+/** Returns the payload of the last event of a kind about a task, without values that differ in every run, and without the session of
+ * a claim: the command has one of its terminal, the page has none. */
 const recorded = (root: Root, kind: string, id: string): unknown => {
   const lines = root.run("replay", "demo", "--kind", kind, "--json").trim().split("\n");
   const events = lines.map((line) => JSON.parse(line)).filter((event) => event.task_id === id);
   const { actor, agent, payload } = events.at(-1);
-  const { task_id: _, token: __, leased_until, ...rest } = payload;
+  const { task_id: _, token: __, session: ___, leased_until, ...rest } = payload;
   const lasts = leased_until === undefined ? null : Math.round((Date.parse(leased_until) - Date.parse(events.at(-1).created_at)) / 1000);
   return { actor, agent, rest, lasts };
 };
