@@ -473,7 +473,7 @@ fn the_journal_is_mended_from_a_host(cluster: &Cluster, host: &Cli) {
     assert_eq!(found.code, Some(65), "{found:?}");
     assert!(found.stderr.contains("journal_damaged"), "{found:?}");
     assert!(
-        found.stderr.contains("2 groups of demo differ"),
+        found.stderr.contains("2 groups of team demo are changed"),
         "{found:?}"
     );
     let examined = host.run("doctor check demo --deep --json");
