@@ -6,11 +6,11 @@ use teamlog_team::engine::Timestamp;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Clock {
-    /// In the time zone of the user.
+    /// Shows times in the time zone of the user.
     #[default]
     Local,
     Utc,
-    /// As the time between the event and now.
+    /// Shows the time between the event and now.
     Relative,
 }
 

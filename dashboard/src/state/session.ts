@@ -142,7 +142,7 @@ export const begin = async (): Promise<string | null> => {
   const invitation = location.hash.includes("code=") ? readInvitation(location.hash, location.origin) : null;
   if (invitation === null) {
     await refresh();
-    // Nothing is shown yet, so remove a session that has ended.
+    // The page shows no data yet, so a session that has ended can be removed.
     if (signedOut.peek()) forget();
     settle(null);
     return null;

@@ -87,7 +87,7 @@ impl Team {
     /// Opens the shared writer, to find out if the team can be written. Does nothing without a shared writer.
     ///
     /// # Errors
-    /// Those of a command that records: the log is damaged, another process holds the lock, or a sync failed before.
+    /// Fails like a recording command: the log is damaged, another process holds the lock, or an earlier sync failed.
     pub fn writable(&self) -> Result<()> {
         let open_team = self.open_team();
         open_team.map_or(Ok(()), |open_team| open_team.open(self))

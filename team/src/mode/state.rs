@@ -257,7 +257,7 @@ impl Team {
     /// Writes the state of a mode, or the metadata of the list of active skills.
     ///
     /// # Errors
-    /// Those of [`Team::mode_write`]; `mode_not_active` if the list names a skill that is not active.
+    /// Fails like [`Team::mode_write`], and with `mode_not_active` if the list names a skill that is not active.
     pub fn state_write(&mut self, write: ModeWrite) -> Result<StateWritten> {
         let named = Named::read(&write.mode)?;
         match named {
