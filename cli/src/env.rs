@@ -74,17 +74,21 @@ impl ProcessEnv {
     }
 
     /// Returns an identifier of the terminal's session, or of the process that started the shell: the id of the session
-    /// leader, its start time, and the boot id. Returns `None` if the leader is unknown, as in some containers.
+    /// leader, its start time, and the boot id. A container may share the session of a process outside; it is identified
+    /// by its process namespace and the start time of its first process.
     pub fn terminal_session(&self) -> Option<String> {
-        let leader = rustix::process::getsid(None).ok()?.as_raw_pid();
+        let own = std::fs::read_to_string("/proc/self/stat").ok()?;
+        let (session, leader) = match stat_field(&own, 6)? {
+            "0" => (process_namespace()?, "1"),
+            leader => (format!("sid-{leader}"), leader),
+        };
         let stat = std::fs::read_to_string(format!("/proc/{leader}/stat")).ok()?;
-        // The program's name is in parentheses and may contain blanks.
-        let started = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?;
+        let started = stat_field(&stat, 22)?;
         let boot = boot::id()?
             .iter()
             .take(4)
             .fold(0, |id, byte| id << 8 | u32::from(*byte));
-        Some(format!("sid-{leader}-{started}-{boot:08x}"))
+        Some(format!("{session}-{started}-{boot:08x}"))
     }
 
     /// Returns the id of a group that is given by name or number.
@@ -241,12 +245,36 @@ fn number_of_group(named: &str, groups: &str) -> Option<u32> {
     })
 }
 
+/// Returns a field of `/proc/PID/stat`, with the number that proc(5) gives it. Fields 1 and 2 cannot be read:
+/// field 2, the program's name, may contain blanks.
+fn stat_field(stat: &str, number: usize) -> Option<&str> {
+    let after_name = stat.rsplit_once(')')?.1;
+    after_name.split_whitespace().nth(number.checked_sub(3)?)
+}
+
+/// Returns `pidns-NUMBER` for the process namespace of this process.
+fn process_namespace() -> Option<String> {
+    let link = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    let number = link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?;
+    Some(format!("pidns-{number}"))
+}
+
 /// Maximum number of bytes of a user name. It is more than real names have and less than an actor may have.
 const NAME_BYTES_MAX: usize = 100;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_of_a_process_are_found_behind_its_name() {
+        let stat = "77 (a name) with) blanks) S 1 77 76 0 -1 4194560";
+        let fields = [2, 3, 6, 8, 10].map(|number| stat_field(stat, number));
+        assert_eq!(fields, [None, Some("S"), Some("76"), Some("-1"), None]);
+        for damaged in ["", "77 teamlog", "77 (teamlog", "77 (teamlog) S 1"] {
+            assert_eq!(stat_field(damaged, 6), None, "{damaged}");
+        }
+    }
 
     #[test]
     fn a_group_is_found_by_its_name() {

@@ -163,6 +163,32 @@ teamlog show 1",
     shows!(said => has "on branch other");
 }
 
+#[test]
+fn a_shell_in_a_container_has_a_session() {
+    let cli = Cli::with_team();
+    let plain = "unshare --pid --fork --mount-proc";
+    let as_user = "unshare --user --map-root-user --pid --fork --mount-proc";
+    let allowed = |unshare: &&str| shell(&cli, "", &format!("{unshare} true")).code == Some(0);
+    let Some(unshare) = [plain, as_user].into_iter().find(allowed) else {
+        return; // This machine allows no namespaces.
+    };
+    let lines = "\
+export TEAMLOG_AGENT=dev
+teamlog add A
+teamlog claim 1
+teamlog done 1";
+    let inside = format!("{unshare} bash -eu -c '{lines}\ncat /proc/self/stat'");
+    let said = runs(&cli, "", &inside);
+    shows!(said.clone() => has "1  completed  A\n");
+    let fields = said.rsplit_once(')').unwrap().1;
+    let session = fields.split_whitespace().nth(3);
+    assert_eq!(
+        session,
+        Some("0"),
+        "the session's leader is outside: {said}"
+    );
+}
+
 /// Runs a command as `dev` in a session.
 fn in_session(cli: &Cli, session: &str, line: &str) -> Ran {
     let mut command = cli.command(line);
