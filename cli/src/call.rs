@@ -16,7 +16,7 @@ use teamlog_team::{Root, Team};
 
 /// The caller and its idempotency key.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Who {
+pub struct CallerIdentity {
     pub actor: Option<String>,
     /// User name of the caller in the operating system. Empty for a call without an actor.
     pub user: String,
@@ -29,7 +29,7 @@ pub struct Who {
 pub struct CallContext<'a> {
     pub root: Root,
     pub team: &'a str,
-    pub who: &'a Who,
+    pub who: &'a CallerIdentity,
     /// The process that forwarded this call to the daemon; `None` if this process made the call.
     pub caller: Option<&'a Arc<Caller>>,
     /// Past point at which the call reads, if any.

@@ -8,7 +8,7 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::global::wants_json;
 use crate::link;
 use crate::output::Output;
-use crate::team_argument::{self, Given, Words};
+use crate::team_argument::{self, TeamTyped, Words};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Subcommand};
 use std::ffi::OsString;
@@ -74,10 +74,10 @@ fn read(argv: &[OsString], env: &ProcessEnv) -> Result<Args, Misread> {
     };
     let lacks_team = match words.given(parsed.is_err()) {
         _ if words.is_named_twice => false,
-        Given::Yes => false,
-        Given::No => true,
-        Given::IfItExists if words.named.is_some() => true,
-        Given::IfItExists => {
+        TeamTyped::Yes => false,
+        TeamTyped::No => true,
+        TeamTyped::IfItExists if words.named.is_some() => true,
+        TeamTyped::IfItExists => {
             let args = parsed.or_else(|error| typed(&words.with("team")).map_err(|_| error));
             !in_context(args.map_err(Misread::Usage)?, env, |context| {
                 Ok(context.has_team(&words.first().cloned().unwrap_or_default()))

@@ -66,7 +66,7 @@ pub struct Words {
 
 /// Says if TEAM was typed.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum TeamTyped {
     Yes,
     No,
     /// The first positional argument is TEAM if a team with this name exists.
@@ -111,16 +111,16 @@ impl Words {
 
     /// Returns whether TEAM was typed. `is_refused` is true if clap refused the words. If a command never requires TEAM, the
     /// command finds the team itself. If clap requires TEAM unless another option is set, clap refuses words without both.
-    pub fn given(&self, is_refused: bool) -> Given {
+    pub fn given(&self, is_refused: bool) -> TeamTyped {
         let (least, most) = self.bounds;
         match self.is_required {
-            false if self.named.is_none() && !is_refused => Given::Yes,
-            false if self.typed >= most => Given::Yes,
-            false if self.typed == 0 || self.named.is_some() => Given::No,
-            false => Given::IfItExists,
-            true if self.typed < least => Given::No,
-            true if self.typed >= most || most == least => Given::Yes,
-            true => Given::IfItExists,
+            false if self.named.is_none() && !is_refused => TeamTyped::Yes,
+            false if self.typed >= most => TeamTyped::Yes,
+            false if self.typed == 0 || self.named.is_some() => TeamTyped::No,
+            false => TeamTyped::IfItExists,
+            true if self.typed < least => TeamTyped::No,
+            true if self.typed >= most || most == least => TeamTyped::Yes,
+            true => TeamTyped::IfItExists,
         }
     }
 
@@ -333,13 +333,13 @@ mod tests {
 
     fn with_team(line: &str) -> Option<String> {
         let words = read(line)?;
-        if words.names_another() && words.given(false) == Given::Yes {
+        if words.names_another() && words.given(false) == TeamTyped::Yes {
             return Some(words.given_twice());
         }
         let argv = match words.given(false) {
-            Given::Yes => words.without_option(),
-            Given::No => words.with("T"),
-            Given::IfItExists => return Some("?".to_owned()),
+            TeamTyped::Yes => words.without_option(),
+            TeamTyped::No => words.with("T"),
+            TeamTyped::IfItExists => return Some("?".to_owned()),
         };
         Some(
             argv.join(OsString::from(" ").as_os_str())

@@ -35,7 +35,7 @@ pub struct Adoption {
 
 /// Payload of the events that record an adoption or a leave.
 #[derive(Serialize)]
-struct Named<'a> {
+struct JournalPayload<'a> {
     journal: &'a str,
     kind: &'a str,
 }
@@ -373,7 +373,7 @@ fn named(reader: &Reader, journal: &JournalIdentity) -> Result<Identity> {
 
 fn event(kind: &'static str, identity: &Identity) -> Result<NewEvent> {
     let journal = identity.journal.as_ref();
-    let named = Named {
+    let named = JournalPayload {
         journal: journal.map_or("", |journal| &journal.id),
         kind: journal.map_or("", |journal| &journal.kind),
     };

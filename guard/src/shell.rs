@@ -38,7 +38,7 @@ use std::thread;
 use std::time::Duration;
 use table::{Note, Operands, Spec, named};
 use walk::{Answer, Stdin, Walker};
-use word::{Known, Value};
+use word::{Value, ValueKnowledge};
 
 /// Maximum length in bytes of a command that is parsed.
 pub const COMMAND_BYTES_MAX: usize = 64 * 1024;

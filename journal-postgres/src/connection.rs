@@ -4,7 +4,7 @@ use crate::call_error::{CallError, Params};
 use crate::config::{Config, Server};
 use crate::copies::ServerState;
 use crate::host::HostName;
-use crate::look::{self, Look, fit, probes, silent};
+use crate::look::{self, ServerCheck, fit, probes, silent};
 use crate::pipeline::{Reply, pipelined, prepare, rows};
 use crate::probe::Probe;
 use crate::raw::{Raw, check_mark};
@@ -92,7 +92,7 @@ impl Connection {
         ];
         let probes = probes(durability);
         let mut requests = raw.begin();
-        let mut look = Look::new(durability, &probes, requests.len(), raw.session());
+        let mut look = ServerCheck::new(durability, &probes, requests.len(), raw.session());
         requests.push(rows(client.query_typed(look::statement(durability), &[])));
         requests.extend(look::requests(client, &probes));
         requests.extend(statements(durability).map(|text| prepare(client, text)));
@@ -160,7 +160,7 @@ impl Connection {
         let mut requests = vec![rows(self.client.query(&self.look, &[]))];
         requests.extend(look::requests(&self.client, &self.probes));
         requests.push(rows(self.client.query(&self.barrier, named)));
-        let mut look = Look::new(self.found.durability, &self.probes, 0, self.session());
+        let mut look = ServerCheck::new(self.found.durability, &self.probes, 0, self.session());
         let mut looked = None;
         let passed = self.commit_all(pipelined(requests, |at, reply| {
             if looked.is_none() {

@@ -51,7 +51,7 @@ fn is_refusal(state: &SqlState) -> bool {
 }
 
 /// Collects the replies about a server.
-pub struct Look<'a> {
+pub struct ServerCheck<'a> {
     durability: Durability,
     probes: &'a [Probe],
     /// Index of the reply with the settings.
@@ -60,7 +60,7 @@ pub struct Look<'a> {
     shown: Option<Result<ServerState, CallError>>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> ServerCheck<'a> {
     /// Creates a collector. The reply `first` has the settings; the replies to the probes follow it.
     pub fn new(
         durability: Durability,
@@ -68,7 +68,7 @@ impl<'a> Look<'a> {
         first: usize,
         session: &'a str,
     ) -> Self {
-        Look {
+        ServerCheck {
             durability,
             probes,
             first,
@@ -205,7 +205,7 @@ pub fn look(raw: &Raw, durability: Durability) -> Result<JournalInfo, CallError>
     let client = &raw.client;
     let mut asked = vec![rows(client.query_typed(statement(durability), &[]))];
     asked.extend(requests(client, &probes));
-    let mut look = Look::new(durability, &probes, 0, raw.session());
+    let mut look = ServerCheck::new(durability, &probes, 0, raw.session());
     let mut shown = None;
     let replies = raw.wait(pipelined(asked, |at, reply| {
         shown = look.hear(at, reply);

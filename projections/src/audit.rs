@@ -85,7 +85,7 @@ fn indexed(live: &Live, event: &Event<'_>, place: Place, index: &mut Finding) ->
 /// Checks that a message is in its recipient's inbox, and that an unread message is listed as unread.
 fn in_inbox(
     live: &Live,
-    (seq, sent): (u64, &Sent),
+    (seq, sent): (u64, &MessageSent),
     unread: bool,
     inbox: &mut Finding,
 ) -> Result<()> {
@@ -211,7 +211,7 @@ impl Pass<'_> {
         indexed(self.live, event, located.place, &mut self.audit.index)
     }
 
-    fn sent(&mut self, event: &Event<'_>, sent: &Sent) -> Result<()> {
+    fn sent(&mut self, event: &Event<'_>, sent: &MessageSent) -> Result<()> {
         if let (Some(task), Some(_)) = (&sent.task_id, &sent.change) {
             let newest = (sent.created_at, sent.id.clone());
             let known = self.tasks.entry(task.clone()).or_default();
@@ -253,7 +253,13 @@ impl Pass<'_> {
     }
 
     /// Checks that a message is in its recipient's inbox, both in the index and at its position in the view file.
-    fn inbox(&mut self, event: &Event<'_>, sent: &Sent, unread: bool, at: u64) -> Result<()> {
+    fn inbox(
+        &mut self,
+        event: &Event<'_>,
+        sent: &MessageSent,
+        unread: bool,
+        at: u64,
+    ) -> Result<()> {
         let inbox = &mut self.audit.inbox;
         in_inbox(self.live, (event.seq, sent), unread, inbox)?;
         if event.seq > self.views_upto {

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::event::message::MessageFact;
 use crate::event::{
-    Decoded, Events, Kind, Sent, agent_token, artifact, bootstrap, delivery, loss, message, mode,
-    refused, response, supervision, task, team, thread, usage, worker,
+    Decoded, Events, Kind, MessageSent, agent_token, artifact, bootstrap, delivery, loss, message,
+    mode, refused, response, supervision, task, team, thread, usage, worker,
 };
 use crate::tx::Tx;
 use teamlog_engine::Event;
@@ -65,7 +65,7 @@ facts! {
 
 impl Fact {
     /// Returns the sent message, if the fact is one.
-    pub fn sent(&self) -> Option<&Sent> {
+    pub fn sent(&self) -> Option<&MessageSent> {
         match self {
             Fact::Message(fact) => match &**fact {
                 MessageFact::Sent(sent) => Some(sent),

@@ -149,7 +149,7 @@ impl Folded {
 }
 
 /// Receives every batch in order, on a worker of its own.
-pub(crate) type Sink<'a> = Box<dyn FnMut(&Batch) -> Result<()> + Send + 'a>;
+pub(crate) type BatchReceiver<'a> = Box<dyn FnMut(&Batch) -> Result<()> + Send + 'a>;
 
 type Step<'a> = Box<dyn FnMut(&mut Table, &Batch) -> Result<()> + Send + 'a>;
 
@@ -165,7 +165,7 @@ pub(crate) fn fold_all(
     reader: &Reader,
     store: Store,
     bulk: Bulk,
-    sink: Option<Sink<'_>>,
+    sink: Option<BatchReceiver<'_>>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Folded> {
     let mut steps = steps(sink);
@@ -248,7 +248,7 @@ fn started<'scope, T: Send + 'scope>(
 }
 
 /// Returns the folds, one per worker.
-fn steps<'a>(sink: Option<Sink<'a>>) -> Vec<Step<'a>> {
+fn steps<'a>(sink: Option<BatchReceiver<'a>>) -> Vec<Step<'a>> {
     let mut steps: Vec<Step<'a>> = Vec::new();
     for projection in PROJECTIONS {
         steps.push(Box::new(move |table, batch| {

@@ -2,7 +2,7 @@
 //! module.
 
 pub(crate) use crate::common::*;
-pub(crate) use crate::event::{Sent, event, write};
+pub(crate) use crate::event::{MessageSent, event, write};
 pub(crate) use crate::fact::{Fact, Recorded};
 pub(crate) use crate::state::TeamState;
 pub(crate) use crate::tx::{

@@ -10,7 +10,7 @@ const SECRET_DIGITS: usize = 64;
 
 /// Team and agent in a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Named<'a> {
+pub struct TokenSubject<'a> {
     /// Name of the team.
     pub team: &'a str,
     /// Name of the agent.
@@ -29,13 +29,13 @@ pub fn digest(token: &str) -> blake3::Hash {
 }
 
 /// Splits a token into team and agent without verifying the token. Returns `None` if the text is not a token.
-pub fn named(token: &str) -> Option<Named<'_>> {
+pub fn named(token: &str) -> Option<TokenSubject<'_>> {
     let mut parts = token.split(SEPARATOR);
     let (team, agent, secret) = (parts.next()?, parts.next()?, parts.next()?);
     let sound =
         secret.len() == SECRET_DIGITS && secret.bytes().all(|digit| digit.is_ascii_hexdigit());
     let whole = parts.next().is_none() && !team.is_empty() && !agent.is_empty();
-    (sound && whole).then_some(Named { team, agent })
+    (sound && whole).then_some(TokenSubject { team, agent })
 }
 
 #[cfg(test)]
@@ -46,7 +46,7 @@ mod tests {
     fn a_token_names_its_team_and_its_agent() {
         for (team, agent) in [("demo", "ada"), ("a.b", "c-d"), ("x", "y_")] {
             let token = new(team, agent).unwrap();
-            assert_eq!(named(&token), Some(Named { team, agent }));
+            assert_eq!(named(&token), Some(TokenSubject { team, agent }));
             assert_ne!(digest(&token), digest(&new(team, agent).unwrap()));
         }
         let secret = "0".repeat(SECRET_DIGITS);

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug)]
 pub struct Served {
     root: Root,
-    known: RwLock<Known>,
+    known: RwLock<ServedTeams>,
     pasts: Pasts,
     checks: Arc<Checks>,
     page_sessions: PageSessions,
@@ -33,7 +33,7 @@ pub struct Served {
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct ServedTeams {
     teams: BTreeMap<String, Entry>,
     /// Token that gives access to all teams.
     whole: Option<TokenEntry>,
@@ -305,7 +305,7 @@ impl Served {
         let first = due.filter(|(due, _)| *due <= now).min();
         first.map(|(_, name)| name.clone())
     }
-    /// Stores the result of a verification, or code and description of its error, and the time of the next verification. Known
+    /// Stores the result of a verification, or code and description of its error, and the time of the next verification. ServedTeams
     /// damage is kept until a verification finds no damage.
     pub(crate) fn audited(
         &self,
@@ -377,10 +377,10 @@ impl Served {
             change(entry);
         }
     }
-    fn read(&self) -> RwLockReadGuard<'_, Known> {
+    fn read(&self) -> RwLockReadGuard<'_, ServedTeams> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
-    fn write(&self) -> RwLockWriteGuard<'_, Known> {
+    fn write(&self) -> RwLockWriteGuard<'_, ServedTeams> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
     /// Returns true if the daemon is stopping. Streams must end then.

@@ -34,20 +34,24 @@ pub fn check_known_free(field: &'static str, value: &str) -> Result<(), Refusal>
 }
 
 /// Optional names or identifiers with the names of their fields.
-type Given<'a, const N: usize> = [(&'static str, &'a Option<String>); N];
+type OptionalNames<'a, const N: usize> = [(&'static str, &'a Option<String>); N];
 
 /// Checks the given names as [`check_known`] does.
-pub(crate) fn check_known_given<const N: usize>(given: Given<'_, N>) -> Result<(), Refusal> {
+pub(crate) fn check_known_given<const N: usize>(
+    given: OptionalNames<'_, N>,
+) -> Result<(), Refusal> {
     check_given(check_known, &given)
 }
 
 /// Checks the given identifiers as [`check_known_free`] does.
-pub(crate) fn check_known_free_given<const N: usize>(given: Given<'_, N>) -> Result<(), Refusal> {
+pub(crate) fn check_known_free_given<const N: usize>(
+    given: OptionalNames<'_, N>,
+) -> Result<(), Refusal> {
     check_given(check_known_free, &given)
 }
 
 /// Checks the given identifiers as [`check_free`] does.
-pub(crate) fn check_free_given<const N: usize>(given: Given<'_, N>) -> Result<(), Refusal> {
+pub(crate) fn check_free_given<const N: usize>(given: OptionalNames<'_, N>) -> Result<(), Refusal> {
     check_given(check_free, &given)
 }
 

@@ -17,7 +17,7 @@ use std::io::Read;
 use teamlog_team::api::{Envelope, Fault, Operation};
 use teamlog_team::engine::{Clock, SystemClock, Timestamp};
 use teamlog_team::names;
-use words::{Asked, Source};
+use words::{ApiRequest, Source};
 
 pub use help::{Listing, Schemas};
 
@@ -50,7 +50,7 @@ impl Args {
     pub fn operation(&self, env: &ProcessEnv) -> Option<&'static Operation> {
         let called = Called::from_program(env.program().as_deref());
         match words::read(&self.words, called, false) {
-            Ok(Asked::Call(operation, _)) => Some(operation),
+            Ok(ApiRequest::Call(operation, _)) => Some(operation),
             _ => None,
         }
     }
@@ -64,11 +64,11 @@ impl Args {
             Err(fault) => return failed(context, None, began, &fault),
         };
         match asked {
-            Asked::Help(None) => help::of_all(context),
-            Asked::Help(Some(operation)) => help::of_one(context, operation),
-            Asked::List => help::list(context),
-            Asked::Schema(operation) => help::schemas(context, operation),
-            Asked::Call(operation, source) => match read(context.env(), &source) {
+            ApiRequest::Help(None) => help::of_all(context),
+            ApiRequest::Help(Some(operation)) => help::of_one(context, operation),
+            ApiRequest::List => help::list(context),
+            ApiRequest::Schema(operation) => help::schemas(context, operation),
+            ApiRequest::Call(operation, source) => match read(context.env(), &source) {
                 Ok(input) => carry_out(context, began, operation, input),
                 Err(fault) => failed(context, None, began, &fault),
             },

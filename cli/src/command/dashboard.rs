@@ -38,7 +38,7 @@ pub struct Args {
 
 /// URL of the dashboard, and the program that opened it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Opened {
+pub struct DashboardAnswer {
     /// Address of the dashboard; contains the code unless a browser was opened
     url: String,
     /// The team; `null` if the page shows all teams
@@ -82,7 +82,7 @@ impl Args {
             true => None,
             false => browser::open(&root, context.env(), &url)?,
         };
-        let opened = Opened {
+        let opened = DashboardAnswer {
             url: match browser {
                 Some(_) => code.url,
                 None => url,

@@ -44,7 +44,7 @@ pub struct Args {
     /// The team [default: $TEAMLOG_TEAM, else the only one not closed]
     team: Option<String>,
     #[command(flatten)]
-    who: Who,
+    who: WriterArgs,
     /// A directory outside of the repository that may be written without a lease; repeatable
     #[arg(long, value_name = "DIR")]
     scratch: Vec<PathBuf>,
@@ -68,7 +68,7 @@ pub(super) fn printed() -> Vec<Printed> {
 
 /// The agent that writes, and its repository.
 #[derive(Debug, clap::Args)]
-struct Who {
+struct WriterArgs {
     /// The agent that wants to write [default: the acting agent, else $PI_AGENT_ID]
     #[arg(long)]
     agent: Option<String>,
@@ -246,7 +246,7 @@ impl Args {
     }
 }
 
-impl Who {
+impl WriterArgs {
     fn acting(
         &self,
         context: &Context,

@@ -341,7 +341,7 @@ commands! {
         "Delete a closed team and its log",
     Serve(serve: answer::<Either<serve::Ready, serve::Served>>) = "serve", Operate, Runs:
         "Run the daemon: HTTP, and open teams for the command line",
-    Dashboard(dashboard: answer::<dashboard::Opened>) = "dashboard", Watch(All), Runs:
+    Dashboard(dashboard: answer::<dashboard::DashboardAnswer>) = "dashboard", Watch(All), Runs:
         "Open the teams' page in a browser; starts the daemon if needed",
     Token(token) = "token", Operate(All), Files: "Manage the tokens of HTTP clients and remote agents",
     Demo(demo: answer::<demo::Answer>) = "demo", Operate(All), Runs:

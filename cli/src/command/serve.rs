@@ -3,7 +3,7 @@
 use crate::command::prelude::*;
 use crate::exit;
 use crate::file::{check_private, open};
-use crate::forward::{Resident, control};
+use crate::forward::{RequestRunner, control};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -172,7 +172,7 @@ impl Args {
         let root = context.data_root()?.to_owned();
         let failed =
             |error: std::io::Error| CommandError::io("find", &root.display().to_string(), &error);
-        let resident = Resident::new(&root).map_err(failed)?;
+        let resident = RequestRunner::new(&root).map_err(failed)?;
         let mut options = ServeOptions::new(root.clone(), stream::answering());
         let program = program(&root);
         options.root_options = RootOptions {

@@ -1,6 +1,6 @@
 //! Options of every command that records: idempotency key and trace.
 
-use crate::call::{Call, Who};
+use crate::call::{Call, CallerIdentity};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Repeat;
@@ -47,7 +47,7 @@ impl Stamp {
     ) -> Result<A, CommandError> {
         // A repeat without a key would record a second change, or would be refused because of the first change.
         context.records(Repeat::of_key(self.key.as_deref()));
-        let who = Who {
+        let who = CallerIdentity {
             key: self.key,
             trace_id: self.trace_id,
             ..context.who()

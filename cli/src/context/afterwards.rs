@@ -1,7 +1,7 @@
 //! Records events after the answer was printed. Failures are ignored, and the time limit is short.
 
 use super::Context;
-use crate::call::{Call, Who};
+use crate::call::{Call, CallerIdentity};
 use crate::forward::Repeat;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc;
@@ -37,7 +37,7 @@ impl Context {
         }
         self.options.lock_deadline = LOCK_DEADLINE;
         // There is no actor, because the guard records the event.
-        let who = Who {
+        let who = CallerIdentity {
             actor: None,
             user: String::new(),
             ..self.who()

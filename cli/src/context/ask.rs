@@ -4,7 +4,7 @@
 use super::Context;
 use super::execute::not_served;
 use super::lines::Lines;
-use crate::call::{Call, Who, unreadable};
+use crate::call::{Call, CallerIdentity, unreadable};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Client;
 use crate::render::View;
@@ -79,7 +79,13 @@ impl Context {
         }
         let root = self.root_at(team, at)?;
         // Reads have no actor.
-        let answer = self.here(root, &Who::default(), &Call::reading(), team, input)?;
+        let answer = self.here(
+            root,
+            &CallerIdentity::default(),
+            &Call::reading(),
+            team,
+            input,
+        )?;
         debug_assert!(
             comes_back(&answer),
             "an answer of {} is not read back",
@@ -97,7 +103,7 @@ impl Context {
     ) -> Result<A, CommandError> {
         if !self.is_remote {
             let root = self.root_at(team, None)?;
-            return self.here(root, &Who::default(), call, team, input);
+            return self.here(root, &CallerIdentity::default(), call, team, input);
         }
         self.concerns(team)?;
         self.freshen(team)?;
@@ -184,7 +190,7 @@ impl Context {
     }
 
     /// Returns the client and the caller for a read through the daemon on another machine.
-    fn far(&mut self, team: &str) -> Result<(Client, Who), CommandError> {
+    fn far(&mut self, team: &str) -> Result<(Client, CallerIdentity), CommandError> {
         self.concerns(team)?;
         self.freshen(team)?;
         Ok((self.client(self.remote()?), self.who()))

@@ -1,7 +1,7 @@
 //! Runs a call in the daemon that holds the team, or else in this process.
 
 use super::Context;
-use crate::call::{Call, CallContext, ErasedCall, Who};
+use crate::call::{Call, CallContext, CallerIdentity, ErasedCall};
 use crate::exit::{CommandError, Exit};
 use crate::forward::{API, Client, Ended, Remote, Repeat};
 use crate::random;
@@ -14,12 +14,12 @@ use teamlog_team::{Root, names};
 
 impl Context {
     /// Returns the caller, without an idempotency key.
-    pub fn who(&self) -> Who {
-        Who {
+    pub fn who(&self) -> CallerIdentity {
+        CallerIdentity {
             actor: self.actor(),
             user: self.user(),
             origin: self.origin(),
-            ..Who::default()
+            ..CallerIdentity::default()
         }
     }
 
@@ -52,7 +52,7 @@ impl Context {
     pub fn execute_in<I: Serialize + Clone, A: DeserializeOwned>(
         &mut self,
         open: impl FnOnce(&Context) -> Result<Root, CommandError>,
-        who: &Who,
+        who: &CallerIdentity,
         call: &Call<I, A>,
         team: &str,
         input: I,
@@ -86,7 +86,7 @@ impl Context {
     pub fn here<I, A>(
         &mut self,
         root: Root,
-        who: &Who,
+        who: &CallerIdentity,
         call: &Call<I, A>,
         team: &str,
         input: I,
@@ -102,7 +102,7 @@ impl Context {
         done
     }
 
-    fn site<'a>(&mut self, root: Root, who: &'a Who, team: &'a str) -> CallContext<'a> {
+    fn site<'a>(&mut self, root: Root, who: &'a CallerIdentity, team: &'a str) -> CallContext<'a> {
         CallContext {
             root,
             team,
@@ -116,7 +116,7 @@ impl Context {
     /// Runs a call in the daemon that holds the team. Returns `None` if no daemon holds it.
     pub fn forwarded<I: Serialize, A: DeserializeOwned>(
         &mut self,
-        who: &Who,
+        who: &CallerIdentity,
         call: &Call<I, A>,
         team: &str,
         input: &I,
@@ -125,7 +125,12 @@ impl Context {
         Ok(answer)
     }
 
-    fn forward(&mut self, who: &Who, team: &str, sent: ErasedCall<'_>) -> Result<(), CommandError> {
+    fn forward(
+        &mut self,
+        who: &CallerIdentity,
+        team: &str,
+        sent: ErasedCall<'_>,
+    ) -> Result<(), CommandError> {
         let remote = self.remote()?;
         let is_remote = remote.is_some();
         if !is_remote {
@@ -194,14 +199,18 @@ pub fn again(error: CommandError, name: &str, value: &str) -> CommandError {
 
 /// Adds a random idempotency key to a call that supports a key. Answers from another machine are lost more often, and a
 /// call with a key can be repeated.
-fn keyed(who: &Who, call: &str, repeat: Option<Repeat>) -> Result<(Who, Repeat), CommandError> {
+fn keyed(
+    who: &CallerIdentity,
+    call: &str,
+    repeat: Option<Repeat>,
+) -> Result<(CallerIdentity, Repeat), CommandError> {
     let repeat = repeat.unwrap_or(Repeat::Same);
     // A call through `api` has its key in the input.
     if repeat != Repeat::Unsafe || who.key.is_some() || call == API.name {
         return Ok((who.clone(), repeat));
     }
     let key = random::name("key")?;
-    let who = Who {
+    let who = CallerIdentity {
         key: Some(key),
         ..who.clone()
     };

@@ -75,7 +75,10 @@ impl Context {
             let teams = root.path.join(TEAMS_DIR);
             if DirBuilder::new().mode(0o700).create(&teams).is_ok() {
                 let given = chown(&teams, Some(place.uid()), Some(place.gid()));
-                given.map_err(|error| CommandError::io("change the owner of", "teams", &error))?;
+                let failed = |error| {
+                    CommandError::io("set the owner of", &teams.display().to_string(), &error)
+                };
+                given.map_err(failed)?;
             }
         }
         Ok(())

@@ -18,14 +18,14 @@ mod unknown;
 mod upload;
 
 pub use remote::Remote;
-pub use resident::Resident;
+pub use resident::RequestRunner;
 pub use transport::{
     API, ARTIFACT_GET, ARTIFACT_PUT, ApiAnswer, ApiInput, CATCH_UP, INIT, SEND_AND_WAIT,
     SESSION_CLAIM, TOOL,
 };
 pub use unknown::Repeat;
 
-use crate::call::{ErasedCall, Who};
+use crate::call::{CallerIdentity, ErasedCall};
 use crate::exit::{CommandError, Exit};
 use crate::random;
 use crate::stream::Streamed;
@@ -102,7 +102,7 @@ struct NamedQuestion {
 struct NamedCall {
     name: String,
     input: Box<RawValue>,
-    who: Who,
+    who: CallerIdentity,
     /// Maximum wait for a lock.
     lock_deadline: Duration,
     /// True if the answer must have a receipt.
@@ -175,7 +175,7 @@ impl Client {
         &self,
         sent: ErasedCall<'_>,
         team: &str,
-        who: &Who,
+        who: &CallerIdentity,
         repeat: Repeat,
     ) -> Result<Option<Ended>, CommandError> {
         if self.remote.is_none() {
@@ -207,7 +207,7 @@ impl Client {
         &self,
         name: &str,
         (team, at): (&str, Option<Point>),
-        who: &Who,
+        who: &CallerIdentity,
         input: serde_json::Result<Box<RawValue>>,
     ) -> Result<Option<Ended>, CommandError> {
         let question = NamedQuestion {
@@ -228,7 +228,7 @@ impl Client {
     pub fn stream(
         &self,
         team: &str,
-        who: &Who,
+        who: &CallerIdentity,
         wanted: Streamed,
         each: &mut dyn FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Option<Ended>, CommandError> {
@@ -262,7 +262,7 @@ impl Client {
     pub fn import(
         &self,
         team: &str,
-        who: &Who,
+        who: &CallerIdentity,
         import: &ImportMessages,
         file: &mut dyn Read,
     ) -> Result<Option<Ended>, CommandError> {
@@ -297,7 +297,7 @@ impl Client {
         &self,
         name: &str,
         input: serde_json::Result<Box<RawValue>>,
-        who: &Who,
+        who: &CallerIdentity,
     ) -> Result<NamedCall, CommandError> {
         Ok(NamedCall {
             name: name.to_owned(),

@@ -22,21 +22,21 @@ const REMOTE_LOCK_DEADLINE_MAX: Duration = Duration::from_secs(60);
 
 /// Runs the requests to the daemon of one data root.
 #[derive(Debug)]
-pub struct Resident {
+pub struct RequestRunner {
     root: (u64, u64),
     dir: PathBuf,
 }
 
-impl Resident {
-    pub fn new(root: &Path) -> io::Result<Resident> {
-        Ok(Resident {
+impl RequestRunner {
+    pub fn new(root: &Path) -> io::Result<RequestRunner> {
+        Ok(RequestRunner {
             root: place(root)?,
             dir: root.to_owned(),
         })
     }
 }
 
-impl Forward for Resident {
+impl Forward for RequestRunner {
     fn answer(&self, served: &Arc<Served>, request: &[u8], caller: &Arc<Caller>) -> io::Result<()> {
         let Request { root, team, wanted } = serde_json::from_slice(request)?;
         let admitted = caller.admitted();
@@ -230,7 +230,7 @@ mod tests {
         let call = NamedCall {
             name: name.to_owned(),
             input: to_raw_value(input).unwrap(),
-            who: call::Who::default(),
+            who: call::CallerIdentity::default(),
             lock_deadline: Duration::ZERO,
             receipt: false,
         };

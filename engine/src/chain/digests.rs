@@ -15,7 +15,7 @@ const BYTES_MAX: u64 = 64 << 20;
 const CRC_BYTES: usize = 9;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Known {
+struct FileDigest {
     dev: u64,
     ino: u64,
     len: u64,
@@ -24,11 +24,11 @@ struct Known {
     blake3: String,
 }
 
-/// Known digests of a log's segments.
+/// FileDigest digests of a log's segments.
 pub(super) struct Digests<'a> {
     storage: &'a dyn Storage,
     path: PathBuf,
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, FileDigest>,
     /// Time at which hashing began; `None` before, and if the file cannot be written.
     began: Option<FileTime>,
     changed: bool,
@@ -52,7 +52,7 @@ impl<'a> Digests<'a> {
     pub fn get(&self, name: &str, stat: &Stat) -> Option<Predecessor> {
         let known = self.known.get(name)?;
         let digest = blake3::Hash::from_hex(&known.blake3).ok()?;
-        (*known == Known::new(stat, &digest)).then(|| Predecessor {
+        (*known == FileDigest::new(stat, &digest)).then(|| Predecessor {
             name: name.to_owned(),
             len: known.len,
             digest: *digest.as_bytes(),
@@ -78,7 +78,7 @@ impl<'a> Digests<'a> {
         if self.began.is_some_and(|began| stat.changed < began) {
             let digest = blake3::Hash::from_bytes(sealed.digest);
             self.known
-                .insert(sealed.name.clone(), Known::new(stat, &digest));
+                .insert(sealed.name.clone(), FileDigest::new(stat, &digest));
             self.changed = true;
         }
     }
@@ -107,9 +107,9 @@ impl<'a> Digests<'a> {
     }
 }
 
-impl Known {
-    fn new(stat: &Stat, digest: &blake3::Hash) -> Known {
-        Known {
+impl FileDigest {
+    fn new(stat: &Stat, digest: &blake3::Hash) -> FileDigest {
+        FileDigest {
             dev: stat.identity.0,
             ino: stat.identity.1,
             len: stat.len,
@@ -120,13 +120,13 @@ impl Known {
     }
 }
 
-fn encode(known: &BTreeMap<String, Known>) -> Vec<u8> {
+fn encode(known: &BTreeMap<String, FileDigest>) -> Vec<u8> {
     // Serialising strings and numbers cannot fail.
     let json = serde_json::to_string(known).unwrap_or_default();
     format!("{:08x} {json}\n", crc32fast::hash(json.as_bytes())).into_bytes()
 }
 
-fn decode(bytes: &[u8]) -> Option<BTreeMap<String, Known>> {
+fn decode(bytes: &[u8]) -> Option<BTreeMap<String, FileDigest>> {
     let known = serde_json::from_slice(bytes.get(CRC_BYTES..)?).ok()?;
     // Accept only the output of `encode`, checksum included.
     (encode(&known) == bytes).then_some(known)

@@ -23,7 +23,7 @@ const MAGIC: [u8; 8] = *b"\x1eTLRUNS\n";
 pub const VERSION: u32 = 2;
 
 /// A run in the manifest.
-pub type Named = (RunMeta, Shape);
+pub type ManifestRun = (RunMeta, Shape);
 
 pub fn encode<'a>(runs: impl Iterator<Item = (&'a RunMeta, &'a Shape)>) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
@@ -76,7 +76,7 @@ fn encode_shape(shape: &Shape, out: &mut Vec<u8>) {
 }
 
 /// Decodes the runs of a manifest; `None` if the manifest is not valid.
-pub fn decode(bytes: &[u8]) -> Option<Vec<Named>> {
+pub fn decode(bytes: &[u8]) -> Option<Vec<ManifestRun>> {
     let (body, crc) = bytes.split_last_chunk()?;
     if crc32fast::hash(body) != u32::from_le_bytes(*crc) {
         return None;
@@ -85,7 +85,7 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<Named>> {
     if fields.take()? != MAGIC || fields.u32()? != VERSION {
         return None;
     }
-    let mut runs: Vec<Named> = Vec::new();
+    let mut runs: Vec<ManifestRun> = Vec::new();
     while !fields.0.is_empty() {
         let run = fields.run()?;
         let next = match runs.last() {
@@ -121,7 +121,7 @@ impl Fields<'_> {
             pages: self.u32()?,
         })
     }
-    fn run(&mut self) -> Option<Named> {
+    fn run(&mut self) -> Option<ManifestRun> {
         let name = run_name(self.u64()?);
         let len = self.u64()?;
         let [level, height] = self.take()?;
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use crate::timestamp::Timestamp;
 
-    fn run(first_seq: u64, last: u64) -> Named {
+    fn run(first_seq: u64, last: u64) -> ManifestRun {
         let meta = RunMeta {
             name: run_name(first_seq),
             len: 4 * PAGE as u64,
@@ -223,7 +223,7 @@ mod tests {
         (meta, shape)
     }
 
-    fn encoded(runs: &[Named]) -> Vec<u8> {
+    fn encoded(runs: &[ManifestRun]) -> Vec<u8> {
         encode(runs.iter().map(|(meta, shape)| (meta, shape)))
     }
 
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn parts_that_do_not_fit_the_file_count_as_none() {
-        let spoilt: [fn(&mut Named); 8] = [
+        let spoilt: [fn(&mut ManifestRun); 8] = [
             |run| run.0.len += PAGE as u64,
             |run| run.0.len += 1,
             |run| run.0.last.seq = 4_000,

@@ -467,7 +467,7 @@ impl Home {
         let runs = named.into_iter().map(|named| Arc::new(self.run(named)));
         Ok(runs.collect())
     }
-    fn run(&self, named: manifest::Named) -> Run {
+    fn run(&self, named: manifest::ManifestRun) -> Run {
         Run::new(Arc::clone(&self.storage), &self.dir, named)
     }
     /// Creates a file for a run, with the number `number` or a higher one. A name is used only once, because another process may

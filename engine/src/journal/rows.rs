@@ -101,9 +101,9 @@ pub(crate) fn check_rows(
             std::cmp::Ordering::Equal if base.digest == group.position.digest => return Ok(()),
             std::cmp::Ordering::Equal => Some("the log starts with another group"),
             std::cmp::Ordering::Greater => match rows.take(group.after.last_seq + 1)? {
-                Found::End => return Ok(()),
-                Found::Row(row) => difference(&row, &group),
-                Found::Nothing => Some("it is missing"),
+                RowLookup::End => return Ok(()),
+                RowLookup::Row(row) => difference(&row, &group),
+                RowLookup::Nothing => Some("it is missing"),
             },
         };
         (check.groups, check.last_seq) = (check.groups + 1, last);
@@ -162,7 +162,7 @@ struct Rows<'a> {
 }
 
 /// Result of looking for the row of a group.
-enum Found {
+enum RowLookup {
     Row(JournalRow),
     /// No row is at that place, but there are later rows.
     Nothing,
@@ -189,14 +189,14 @@ impl Rows<'_> {
         Ok(is_base.then(|| self.page.pop_front()).flatten())
     }
 
-    fn take(&mut self, first_seq: u64) -> Result<Found> {
+    fn take(&mut self, first_seq: u64) -> Result<RowLookup> {
         loop {
             self.fill()?;
             match self.page.front() {
-                None => return Ok(Found::End),
+                None => return Ok(RowLookup::End),
                 // The row fits no group of this host. Skip it: it is reported as a difference of the group before.
                 Some(row) if row.first_seq < first_seq => drop(self.page.pop_front()),
-                Some(row) if row.first_seq > first_seq => return Ok(Found::Nothing),
+                Some(row) if row.first_seq > first_seq => return Ok(RowLookup::Nothing),
                 Some(_) => {}
             }
             if self
@@ -204,7 +204,7 @@ impl Rows<'_> {
                 .front()
                 .is_some_and(|row| row.first_seq == first_seq)
             {
-                return Ok(self.page.pop_front().map_or(Found::End, Found::Row));
+                return Ok(self.page.pop_front().map_or(RowLookup::End, RowLookup::Row));
             }
         }
     }

@@ -14,7 +14,7 @@ pub enum Point {
 }
 
 /// An event's place, seq and id.
-type Found = (Place, u64, EventId);
+type EventPlace = (Place, u64, EventId);
 
 impl Reader {
     /// Finds the place of the event `seq` without an index: by the segments' first events, then by a walk over one segment.
@@ -61,7 +61,7 @@ impl Reader {
     fn border(
         &self,
         reached: impl Fn(&Envelope<'_>) -> bool,
-    ) -> Result<(Option<Found>, Option<Found>)> {
+    ) -> Result<(Option<EventPlace>, Option<EventPlace>)> {
         let (mut low, mut high) = (1, self.head().segment);
         while low < high {
             let middle = low + (high - low).div_ceil(2);

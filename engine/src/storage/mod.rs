@@ -154,9 +154,9 @@ trait Content: Send + Sync {
 }
 
 /// Bytes in memory.
-struct Held<T>(T);
+struct InMemory<T>(T);
 
-impl<T: AsRef<[u8]> + Send + Sync> Content for Held<T> {
+impl<T: AsRef<[u8]> + Send + Sync> Content for InMemory<T> {
     fn bytes(&self) -> &[u8] {
         self.0.as_ref()
     }
@@ -169,7 +169,7 @@ pub struct Bytes(Arc<dyn Content>);
 impl Bytes {
     /// Shares bytes in memory.
     pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Bytes {
-        Bytes(Arc::new(Held(bytes)))
+        Bytes(Arc::new(InMemory(bytes)))
     }
     /// Tells the system the expected order of reads, so that the system does not read too much of a file. Default: in order.
     pub(crate) fn expect(&self, reads: Reads) {

@@ -11,16 +11,16 @@ const PIECE_BYTES: u64 = 1 << 20;
 
 /// The calls of [`Storage`]; each error is an [`Error::Io`] with the path.
 #[derive(Clone, Copy)]
-pub(crate) struct Named<'a>(&'a dyn Storage);
+pub(crate) struct StorageWithPaths<'a>(&'a dyn Storage);
 
 impl<'a> dyn Storage + 'a {
     /// Returns the calls of this storage with errors that name the action and the file.
-    pub(crate) fn named(&self) -> Named<'_> {
-        Named(self)
+    pub(crate) fn named(&self) -> StorageWithPaths<'_> {
+        StorageWithPaths(self)
     }
 }
 
-impl Named<'_> {
+impl StorageWithPaths<'_> {
     pub fn open(self, path: &Path, how: OpenMode) -> Result<NamedFile> {
         let doing = match how {
             OpenMode::CreateNew => "create",

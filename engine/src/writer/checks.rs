@@ -55,9 +55,9 @@ pub(super) fn check_sizes(names: &RefNames, events: &[Event<'static>]) -> Result
     if events.len() > limits::GROUP_EVENTS_MAX {
         let (len, max) = (events.len() as u64, limits::GROUP_EVENTS_MAX as u64);
         return Err(Error::invalid(
-            "group",
+            "group size",
             format!("{len} events"),
-            format!("must have at most {max}"),
+            format!("must be at most {max} events"),
         ));
     }
     Ok(bytes)

@@ -52,8 +52,12 @@ impl Reservation {
     ) -> Result<(Vec<Event<'static>>, usize)> {
         let (wanted, room) = (more.len(), self.places.len());
         if wanted > room {
-            let rule = format!("must have at most {room} events, the reserved number");
-            return Err(Error::invalid("group", format!("{wanted} events"), rule));
+            let rule = format!("must be at most the reserved {room} events");
+            return Err(Error::invalid(
+                "group size",
+                format!("{wanted} events"),
+                rule,
+            ));
         }
         let places = self.places.into_iter().zip(more);
         let events = places.map(|(place, new)| stamped(names, place, new));

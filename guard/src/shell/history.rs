@@ -27,7 +27,7 @@ pub(super) struct History {
 /// All values that were assigned to a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Variable {
-    known: Known,
+    known: ValueKnowledge,
     /// The assigned values. `None` if a value is unknown or if there are too many values.
     values: Option<BTreeSet<Value>>,
     number: bool,
@@ -36,7 +36,7 @@ struct Variable {
 /// The known part of a value that is assigned to a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AssignedValue {
-    pub known: Known,
+    pub known: ValueKnowledge,
     /// The value: a text, or a name below a known directory.
     pub value: Option<Value>,
     /// True if arithmetic reads the value as a number and therefore runs nothing.
@@ -47,7 +47,7 @@ impl AssignedValue {
     /// Returns a value about which nothing is known.
     pub fn unknown() -> AssignedValue {
         AssignedValue {
-            known: Known::Nothing,
+            known: ValueKnowledge::Nothing,
             value: None,
             number: false,
         }
@@ -100,11 +100,11 @@ impl History {
     }
 
     /// Returns the known part of a variable's value. Returns `Nothing` if the command did not set the variable.
-    pub fn variable(&self, name: &str) -> Known {
+    pub fn variable(&self, name: &str) -> ValueKnowledge {
         let known = self.variables.get(name).map(|variable| variable.known);
-        let known = known.unwrap_or(Known::Nothing);
+        let known = known.unwrap_or(ValueKnowledge::Nothing);
         match self.changes_splitting() {
-            true => known.min(Known::Quoted),
+            true => known.min(ValueKnowledge::Quoted),
             false => known,
         }
     }

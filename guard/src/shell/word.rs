@@ -49,7 +49,7 @@ impl Value {
 
 /// Knowledge about the values of a variable, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Known {
+pub(super) enum ValueKnowledge {
     Nothing,
     /// The value is a word without a leading dash if it is quoted.
     Quoted,
@@ -58,16 +58,16 @@ pub(super) enum Known {
 }
 
 /// Returns the knowledge about one value.
-pub(super) fn known(value: &Value) -> Known {
+pub(super) fn known(value: &Value) -> ValueKnowledge {
     let bare = |letter: char| letter.is_alphanumeric() || "_./:@+,%-=~^#".contains(letter);
     match value {
-        Value::Plain(text) if text.is_empty() || text.starts_with('-') => Known::Nothing,
-        Value::Plain(text) if text.chars().all(bare) => Known::Bare,
-        Value::Plain(text) if text.starts_with(char::is_whitespace) => Known::Nothing,
-        Value::Name => Known::Bare,
-        Value::Plain(_) | Value::Word => Known::Quoted,
-        Value::Below(dir) if !dir.is_empty() => Known::Quoted,
-        _ => Known::Nothing,
+        Value::Plain(text) if text.is_empty() || text.starts_with('-') => ValueKnowledge::Nothing,
+        Value::Plain(text) if text.chars().all(bare) => ValueKnowledge::Bare,
+        Value::Plain(text) if text.starts_with(char::is_whitespace) => ValueKnowledge::Nothing,
+        Value::Name => ValueKnowledge::Bare,
+        Value::Plain(_) | Value::Word => ValueKnowledge::Quoted,
+        Value::Below(dir) if !dir.is_empty() => ValueKnowledge::Quoted,
+        _ => ValueKnowledge::Nothing,
     }
 }
 
@@ -184,7 +184,8 @@ impl Reader<'_> {
         };
         let history = self.walker.history();
         if let Some(value) = self.walker.case.get(name) {
-            let whole = quoted || (known(value) == Known::Bare && !history.changes_splitting());
+            let whole =
+                quoted || (known(value) == ValueKnowledge::Bare && !history.changes_splitting());
             match value {
                 Value::Plain(text) if whole => return self.text.push_str(text),
                 Value::Below(dir) if quoted => {
@@ -200,7 +201,7 @@ impl Reader<'_> {
         }
         match (history.variable(name), quoted) {
             _ if history.holds_number(name) => self.answered(Answer::Number, quoted),
-            (Known::Bare, _) | (Known::Quoted, true) => {
+            (ValueKnowledge::Bare, _) | (ValueKnowledge::Quoted, true) => {
                 self.unknown.get_or_insert(self.text.len());
             }
             _ => self.lose(quoted),
@@ -213,7 +214,9 @@ impl Reader<'_> {
             Answer::Unknown => return self.lose(quoted),
             Answer::Name => Some(Value::Name),
             Answer::Top => match self.walker.place.top.clone() {
-                Some(top) if quoted || known(&Value::Plain(top.clone())) == Known::Bare => {
+                Some(top)
+                    if quoted || known(&Value::Plain(top.clone())) == ValueKnowledge::Bare =>
+                {
                     return self.text.push_str(&top);
                 }
                 _ => return self.lose(quoted),
@@ -402,7 +405,10 @@ mod tests {
     #[test]
     fn a_variable_with_known_values_is_one_word() {
         let walker = walker();
-        for (name, known) in [("bare", Known::Bare), ("quoted", Known::Quoted)] {
+        for (name, known) in [
+            ("bare", ValueKnowledge::Bare),
+            ("quoted", ValueKnowledge::Quoted),
+        ] {
             let given = AssignedValue {
                 known,
                 ..AssignedValue::unknown()
@@ -423,13 +429,13 @@ mod tests {
             assert_eq!(read(raw, &walker), expected, "{raw}");
         }
         for (value, expected) in [
-            ("main", Known::Bare),
-            ("HEAD~3", Known::Bare),
-            ("a b", Known::Quoted),
-            ("a -o b", Known::Quoted),
-            ("-o", Known::Nothing),
-            (" -o", Known::Nothing),
-            ("", Known::Nothing),
+            ("main", ValueKnowledge::Bare),
+            ("HEAD~3", ValueKnowledge::Bare),
+            ("a b", ValueKnowledge::Quoted),
+            ("a -o b", ValueKnowledge::Quoted),
+            ("-o", ValueKnowledge::Nothing),
+            (" -o", ValueKnowledge::Nothing),
+            ("", ValueKnowledge::Nothing),
         ] {
             assert_eq!(
                 known(&Value::Plain(value.to_owned())),

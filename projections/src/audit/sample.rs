@@ -73,7 +73,7 @@ impl Sample {
         }
     }
 
-    fn sent(&mut self, live: &Live, seq: u64, sent: &Sent) -> Result<()> {
+    fn sent(&mut self, live: &Live, seq: u64, sent: &MessageSent) -> Result<()> {
         if let (Some(id), Some(_)) = (&sent.task_id, &sent.change) {
             let task = live.task(id)?;
             let newest = task.map(|task| (task.last_message_created_at, task.last_message_id));

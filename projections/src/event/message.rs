@@ -70,7 +70,7 @@ events! {
     #[expect(clippy::large_enum_variant, reason = "facts are boxed")]
     pub enum MessageFact {
         /// A message was put into its recipient's inbox.
-        "message_sent" by "teamlog send TEAM" => Sent(Sent),
+        "message_sent" by "teamlog send TEAM" => Sent(MessageSent),
         /// A message was sent again under a known id.
         "message_duplicate" by "teamlog send TEAM" => Duplicate,
         /// A message was held back because a similar one was sent shortly before.

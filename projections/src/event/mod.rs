@@ -28,7 +28,7 @@ pub mod worker;
 
 pub use attributes::{Attributes, StoredAttributes, in_edit};
 pub use plan::PlanChange;
-pub use sent::{Sent, TaskChange, envelope};
+pub use sent::{MessageSent, TaskChange, envelope};
 pub use task_imported::TaskImported;
 
 pub(crate) use crate::common::*;
@@ -194,11 +194,11 @@ macro_rules! events {
 
                 fn from_payload(kind: &str, text: &str) -> $crate::event::stored::Decoded<$about> {
                     #[derive(serde::Deserialize)]
-                    struct Named {
+                    struct SubjectField {
                         $field: String,
                     }
                     let act = <$name as $crate::event::Events>::from_payload(kind, text)?;
-                    let Named { $field } = $crate::event::stored::read(text)?;
+                    let SubjectField { $field } = $crate::event::stored::read(text)?;
                     $crate::event::stored::name(stringify!($field), &$field)?;
                     Ok($about { $field, act })
                 }

@@ -75,7 +75,7 @@ struct StoredUpdate<'a> {
 
 /// `message_sent`: the fields of the message that change state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sent {
+pub struct MessageSent {
     /// Id of the message.
     pub id: String,
     /// Type of the message.
@@ -123,7 +123,7 @@ pub struct TaskChange {
     pub note: Option<String>,
 }
 
-impl Sent {
+impl MessageSent {
     /// Returns the envelope as stored, from the event that recorded it.
     pub fn envelope<'a>(&self, event: &'a Event<'_>) -> &'a str {
         event.payload.get(self.envelope.clone()).unwrap_or_default()
@@ -162,8 +162,8 @@ fn sole_envelope(payload: &str) -> Option<&str> {
     (text.starts_with('{') && text.ends_with('}')).then_some(text)
 }
 
-impl Decode for Sent {
-    fn decode(payload: &str) -> Decoded<Sent> {
+impl Decode for MessageSent {
+    fn decode(payload: &str) -> Decoded<MessageSent> {
         // Fast path: in payloads that this program writes, the envelope is found without a search.
         if let Some(text) = sole_envelope(payload)
             && let Ok(stored) = read(text)
@@ -175,7 +175,7 @@ impl Decode for Sent {
         let text = stored.message.get();
         let start = payload.find(text).unwrap_or_default();
         let sent = sent_as(read(text)?, start..start + text.len(), &stored.not_applied)?;
-        Ok(Sent {
+        Ok(MessageSent {
             sent_at: stored.sent_at.unwrap_or(sent.created_at),
             ..sent
         })
@@ -186,7 +186,7 @@ fn sent_as(
     stored: StoredEnvelope<'_>,
     envelope: Range<usize>,
     left_out: &LeftOut<'_>,
-) -> Decoded<Sent> {
+) -> Decoded<MessageSent> {
     if stored.schema_version != SCHEMA_VERSION {
         return Err(format!(
             "message.schema_version is {}, not 1",
@@ -216,7 +216,7 @@ fn sent_as(
     };
     let created_at = Timestamp::from_canonical(stored.created_at.as_bytes())
         .ok_or("message.created_at is not a time")?;
-    Ok(Sent {
+    Ok(MessageSent {
         kind,
         priority: Priority::from_name(&stored.priority).ok_or("message.priority is not known")?,
         created_at,

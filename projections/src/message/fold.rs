@@ -38,7 +38,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     }
 }
 
-fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
+fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &MessageSent) -> Result<()> {
     let key = key_of(MESSAGE, sent.id.as_bytes());
     if tx.has(&key)? {
         return Ok(());

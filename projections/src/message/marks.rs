@@ -51,7 +51,7 @@ struct CountsRow {
 row!(CountsRow);
 
 /// Indexes new plain mail.
-pub(super) fn note_same(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent, body: &str) {
+pub(super) fn note_same(tx: &mut Tx<'_>, event: &Event<'_>, sent: &MessageSent, body: &str) {
     let digest = digest(&sent.from, &sent.to, body);
     let row = SameMail {
         id: sent.id.clone(),

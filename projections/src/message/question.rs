@@ -35,7 +35,7 @@ struct Questions {
 row!(Questions);
 
 /// Folds a message: a question, an answer, or neither.
-pub(super) fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
+pub(super) fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &MessageSent) -> Result<()> {
     answer(tx, sent)?;
     if sent.kind != MessageType::DecisionRequired {
         return Ok(());
@@ -56,7 +56,7 @@ pub(super) fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result
 }
 
 /// Closes the questions that a message answers.
-fn answer(tx: &mut Tx<'_>, sent: &Sent) -> Result<()> {
+fn answer(tx: &mut Tx<'_>, sent: &MessageSent) -> Result<()> {
     if matches!(
         sent.kind,
         MessageType::TaskUpdate | MessageType::IdleNotification

@@ -32,7 +32,7 @@ fn a_failure_behind_which_a_cut_waits_is_told() {
     let reader = log.reader().unwrap();
     let store = Store::aside(storage, &derived_dir(dir), Duration::ZERO).unwrap();
     // The order for the table was sent long before the failure.
-    let sink: super::Sink<'_> = Box::new(|_| {
+    let sink: super::BatchReceiver<'_> = Box::new(|_| {
         std::thread::sleep(Duration::from_millis(100));
         Err(Error::Poisoned("the sink".into()).into())
     });

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 /// Condition on which a dialect shows a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShowWhen {
     /// The field is always shown; `null` if it has no value.
     Always,
     /// The field is shown only if it has a value.
@@ -43,7 +43,7 @@ struct NamedRow {
 
 #[derive(Clone, Copy)]
 enum How {
-    Field(Field, Shown),
+    Field(Field, ShowWhen),
     Text(&'static str, &'static str),
     Number(u32, &'static str),
     Special(Special),
@@ -68,7 +68,7 @@ pub struct Special {
 
 impl FieldRow {
     /// Creates a row that shows a field under a name.
-    pub const fn new(name: &'static str, field: Field, shown: Shown) -> FieldRow {
+    pub const fn new(name: &'static str, field: Field, shown: ShowWhen) -> FieldRow {
         FieldRow::with(name, How::Field(field, shown))
     }
     /// Returns a row for a text that all tasks share.
@@ -158,7 +158,7 @@ impl Dialect {
             let is_left = |field: &&Field| !self.left_out.contains(field) && !is_named(**field);
             let rest = Field::ALL.iter().filter(is_left).map(|field| NamedRow {
                 name: (self.rename)(field.name()),
-                how: How::Field(*field, Shown::IfSet),
+                how: How::Field(*field, ShowWhen::IfSet),
             });
             let mut rest: Vec<NamedRow> = rest.collect();
             let mut rows = Vec::with_capacity(self.table.len() + rest.len());
@@ -190,7 +190,7 @@ impl Dialect {
         for row in self.rows() {
             let name = &*row.name;
             match &row.how {
-                How::Field(field, Shown::IfSet) if !field.is_set(task, context) => {}
+                How::Field(field, ShowWhen::IfSet) if !field.is_set(task, context) => {}
                 How::Field(field, shown) => {
                     field.write((task, context), (name, *shown, self.times), &mut map)?;
                 }
@@ -219,7 +219,7 @@ impl Dialect {
         let mut members: Map<String, Value> = members.unwrap_or_default();
         if !members.is_empty() {
             for row in self.rows() {
-                if let How::Field(field, Shown::IfSet) = row.how
+                if let How::Field(field, ShowWhen::IfSet) = row.how
                     && field.is_set(task, context)
                 {
                     members.remove(&*row.name);
@@ -244,7 +244,7 @@ impl Dialect {
         for row in self.rows() {
             let value = given.remove(&*row.name);
             let field = match row.how {
-                How::Field(_, Shown::Always | Shown::OrEmpty) if value.is_none() => {
+                How::Field(_, ShowWhen::Always | ShowWhen::OrEmpty) if value.is_none() => {
                     return Err(D::Error::custom(format!("missing field `{}`", row.name)));
                 }
                 How::Field(field, _) => Some(field),
@@ -276,7 +276,7 @@ impl Dialect {
         for row in self.rows() {
             let (mut schema, about, optional) = match row.how {
                 How::Field(field, shown) => {
-                    let optional = shown == Shown::IfSet;
+                    let optional = shown == ShowWhen::IfSet;
                     (field.schema(shown, generator), field.about(), optional)
                 }
                 How::Text(_, about) => (generator.subschema_for::<String>(), about, false),

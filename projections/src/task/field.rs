@@ -1,6 +1,6 @@
 //! The fields of a task: own name, place and description, one row each.
 
-use super::dialect::{Shown, Times};
+use super::dialect::{ShowWhen, Times};
 use super::part::{Entry, Part};
 use super::{Task, UnmetDeps};
 use crate::worker::ApprovalShown;
@@ -45,7 +45,7 @@ macro_rules! fields {
             pub(super) fn write<M: SerializeMap>(
                 self,
                 ($task, $context): (&Task, &TaskContext),
-                (name, shown, times): (&str, Shown, Times),
+                (name, shown, times): (&str, ShowWhen, Times),
                 map: &mut M,
             ) -> Result<(), M::Error> {
                 match self {
@@ -55,7 +55,7 @@ macro_rules! fields {
             pub(super) fn read(self, json: &str, ($task, $context): (&mut Task, &mut TaskContext)) -> serde_json::Result<()> {
                 match self { $(Field::$field => $($place).+.read(json),)* }
             }
-            pub(super) fn schema(self, shown: Shown, generator: &mut SchemaGenerator) -> Schema {
+            pub(super) fn schema(self, shown: ShowWhen, generator: &mut SchemaGenerator) -> Schema {
                 let ($task, $context) = (&Task::default(), &TaskContext::default());
                 match self { $(Field::$field => $($place).+.schema(shown, generator),)* }
             }
@@ -238,7 +238,7 @@ mod tests {
                 .collect(),
         );
         const TABLE: &[FieldRow] = &[
-            FieldRow::new("id", Field::TaskId, Shown::Always),
+            FieldRow::new("id", Field::TaskId, ShowWhen::Always),
             FieldRow::rest(),
             FieldRow::number("n", 1, ""),
         ];

@@ -25,7 +25,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     }
 }
 
-fn message(tx: &mut Tx<'_>, seq: u64, sent: &Sent) -> Result<()> {
+fn message(tx: &mut Tx<'_>, seq: u64, sent: &MessageSent) -> Result<()> {
     let (Some(id), Some(change)) = (&sent.task_id, &sent.change) else {
         return Ok(());
     };
@@ -104,7 +104,7 @@ pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) -
 }
 
 /// Returns true if the message is newer than the last applied message, by `(created_at, id)`.
-fn is_newer(sent: &Sent, old: &Task) -> bool {
+fn is_newer(sent: &MessageSent, old: &Task) -> bool {
     (sent.created_at, sent.id.as_str())
         > (old.last_message_created_at, old.last_message_id.as_str())
 }
@@ -119,7 +119,7 @@ pub(super) fn unborn(created_at: Timestamp) -> Task {
 }
 
 /// Applies a message to a message-governed task.
-fn govern(task: &mut Task, sent: &Sent, change: &TaskChange) {
+fn govern(task: &mut Task, sent: &MessageSent, change: &TaskChange) {
     if sent.kind == MessageType::TaskAssign {
         task.status = Status::Assigned;
         task.owner = Some(sent.to.clone());
@@ -158,7 +158,7 @@ fn set<T: Clone>(field: &mut Option<T>, value: &Option<T>) {
 }
 
 /// Keeps a message about a claim-governed task as a report. Neither `version` nor `snapshot_version` counts it.
-fn report(task: &mut Task, seq: u64, sent: &Sent, change: &TaskChange) {
+fn report(task: &mut Task, seq: u64, sent: &MessageSent, change: &TaskChange) {
     if sent.kind == MessageType::TaskAssign {
         let differs = task.owner.as_ref() != Some(&sent.to);
         task.reported.unapplied = differs.then_some(seq);

@@ -1,6 +1,6 @@
 //! The types of a task's fields: the test for a value, and the JSON in a dialect.
 
-use super::dialect::{Shown, Times};
+use super::dialect::{ShowWhen, Times};
 use super::{Children, Claim, ClaimState, Status};
 use crate::event::message::Priority;
 use crate::prelude::*;
@@ -14,15 +14,16 @@ use std::borrow::Cow;
 /// A field's type: the test for a value, and the JSON.
 pub(super) trait Part: Sized {
     fn is_set(&self) -> bool;
-    fn write<S: Serializer>(&self, shown: Shown, times: Times, to: S) -> Result<S::Ok, S::Error>;
+    fn write<S: Serializer>(&self, shown: ShowWhen, times: Times, to: S)
+    -> Result<S::Ok, S::Error>;
     fn read(&mut self, json: &str) -> serde_json::Result<()>;
-    fn schema(&self, shown: Shown, generator: &mut SchemaGenerator) -> Schema;
+    fn schema(&self, shown: ShowWhen, generator: &mut SchemaGenerator) -> Schema;
 }
 
 /// A field in a map that is serialised.
 pub(super) struct Entry<'a, P> {
     pub part: &'a P,
-    pub shown: Shown,
+    pub shown: ShowWhen,
     pub times: Times,
 }
 
@@ -40,14 +41,14 @@ macro_rules! plain {
                 let $part = self;
                 $is_set
             }
-            fn write<S: Serializer>(&self, _: Shown, _: Times, to: S) -> Result<S::Ok, S::Error> {
+            fn write<S: Serializer>(&self, _: ShowWhen, _: Times, to: S) -> Result<S::Ok, S::Error> {
                 self.serialize(to)
             }
             fn read(&mut self, json: &str) -> serde_json::Result<()> {
                 *self = serde_json::from_str::<Option<$type>>(json)?.unwrap_or_default();
                 Ok(())
             }
-            fn schema(&self, _: Shown, generator: &mut SchemaGenerator) -> Schema {
+            fn schema(&self, _: ShowWhen, generator: &mut SchemaGenerator) -> Schema {
                 generator.subschema_for::<$type>()
             }
         }
@@ -72,9 +73,9 @@ impl Part for Option<String> {
     fn is_set(&self) -> bool {
         self.is_some()
     }
-    fn write<S: Serializer>(&self, shown: Shown, _: Times, to: S) -> Result<S::Ok, S::Error> {
+    fn write<S: Serializer>(&self, shown: ShowWhen, _: Times, to: S) -> Result<S::Ok, S::Error> {
         match (self, shown) {
-            (None, Shown::OrEmpty) => to.serialize_str(""),
+            (None, ShowWhen::OrEmpty) => to.serialize_str(""),
             _ => self.serialize(to),
         }
     }
@@ -82,9 +83,9 @@ impl Part for Option<String> {
         *self = serde_json::from_str(json)?;
         Ok(())
     }
-    fn schema(&self, shown: Shown, generator: &mut SchemaGenerator) -> Schema {
+    fn schema(&self, shown: ShowWhen, generator: &mut SchemaGenerator) -> Schema {
         match shown {
-            Shown::OrEmpty => generator.subschema_for::<String>(),
+            ShowWhen::OrEmpty => generator.subschema_for::<String>(),
             _ => generator.subschema_for::<Option<String>>(),
         }
     }
@@ -94,14 +95,14 @@ impl Part for Timestamp {
     fn is_set(&self) -> bool {
         self.micros() != 0
     }
-    fn write<S: Serializer>(&self, _: Shown, times: Times, to: S) -> Result<S::Ok, S::Error> {
+    fn write<S: Serializer>(&self, _: ShowWhen, times: Times, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&times(*self))
     }
     fn read(&mut self, json: &str) -> serde_json::Result<()> {
         *self = serde_json::from_str::<Option<Timestamp>>(json)?.unwrap_or_default();
         Ok(())
     }
-    fn schema(&self, _: Shown, generator: &mut SchemaGenerator) -> Schema {
+    fn schema(&self, _: ShowWhen, generator: &mut SchemaGenerator) -> Schema {
         generator.subschema_for::<Timestamp>()
     }
 }
@@ -110,14 +111,14 @@ impl Part for Option<Timestamp> {
     fn is_set(&self) -> bool {
         self.is_some()
     }
-    fn write<S: Serializer>(&self, _: Shown, times: Times, to: S) -> Result<S::Ok, S::Error> {
+    fn write<S: Serializer>(&self, _: ShowWhen, times: Times, to: S) -> Result<S::Ok, S::Error> {
         self.map(times).serialize(to)
     }
     fn read(&mut self, json: &str) -> serde_json::Result<()> {
         *self = serde_json::from_str(json)?;
         Ok(())
     }
-    fn schema(&self, _: Shown, generator: &mut SchemaGenerator) -> Schema {
+    fn schema(&self, _: ShowWhen, generator: &mut SchemaGenerator) -> Schema {
         generator.subschema_for::<Option<Timestamp>>()
     }
 }
@@ -126,7 +127,7 @@ impl Part for Option<Json> {
     fn is_set(&self) -> bool {
         self.is_some()
     }
-    fn write<S: Serializer>(&self, _: Shown, _: Times, to: S) -> Result<S::Ok, S::Error> {
+    fn write<S: Serializer>(&self, _: ShowWhen, _: Times, to: S) -> Result<S::Ok, S::Error> {
         let raw: Option<&RawValue> = self
             .as_ref()
             .and_then(|json| serde_json::from_str(json.as_str()).ok());
@@ -139,7 +140,7 @@ impl Part for Option<Json> {
         };
         Ok(())
     }
-    fn schema(&self, _: Shown, generator: &mut SchemaGenerator) -> Schema {
+    fn schema(&self, _: ShowWhen, generator: &mut SchemaGenerator) -> Schema {
         generator.subschema_for::<Option<Value>>()
     }
 }
@@ -162,7 +163,7 @@ impl Part for Option<Claim> {
         self.as_ref()
             .is_some_and(|claim| claim.state == ClaimState::Live)
     }
-    fn write<S: Serializer>(&self, _: Shown, _: Times, to: S) -> Result<S::Ok, S::Error> {
+    fn write<S: Serializer>(&self, _: ShowWhen, _: Times, to: S) -> Result<S::Ok, S::Error> {
         let shown = self
             .as_ref()
             .filter(|_| self.is_set())
@@ -185,7 +186,7 @@ impl Part for Option<Claim> {
         });
         Ok(())
     }
-    fn schema(&self, _: Shown, generator: &mut SchemaGenerator) -> Schema {
+    fn schema(&self, _: ShowWhen, generator: &mut SchemaGenerator) -> Schema {
         generator.subschema_for::<Option<ClaimShown<'static>>>()
     }
 }

@@ -1,6 +1,6 @@
 //! `tasks/<id>.json`: one stored task, the superset of its renderings.
 
-use super::dialect::Shown::{Always, IfSet};
+use super::dialect::ShowWhen::{Always, IfSet};
 use super::dialect::{Dialect, FieldRow as Row, Special, micros, same_name};
 use super::field::{Field, TaskContext};
 use crate::files::Walk;

@@ -21,7 +21,7 @@ pub struct Nothing {}
 
 /// `{session, team, scope, expires_at, teams}`.
 #[derive(Serialize, JsonSchema)]
-pub struct Opened {
+pub struct NewPageSession {
     /// Secret to send with each later call, like a token; never shown again
     session: String,
     /// Team of the session; absent if it reaches all teams
@@ -49,7 +49,7 @@ pub fn open(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Probl
         None => Reply::unauthorized(CODE_WANTED),
         Some(made) => Reply::json(
             request.route.status,
-            &Opened {
+            &NewPageSession {
                 session: made.secret,
                 team: caller.reach.team().map(str::to_owned),
                 scope: caller.scope,

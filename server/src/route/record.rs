@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use teamlog_team::api::milliseconds;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::projections::task::dialect::Shown::{Always, IfSet, OrEmpty};
+use teamlog_team::projections::task::dialect::ShowWhen::{Always, IfSet, OrEmpty};
 use teamlog_team::projections::task::dialect::{Dialect, FieldRow as Row, Special, camel_case};
 use teamlog_team::projections::task::field::Field;
 use teamlog_team::projections::task::{Claim, ClaimState, TaskContext};

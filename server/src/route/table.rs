@@ -121,7 +121,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .in_body(),
         Route::answers::<lifecycle::storage::ReadStorage>("/v1/storage", "getStorage").of_now(),
         // Page sessions
-        Route::replies::<_, page_session::Opened>(Method::Post, page_session::TRADES_A_CODE, "openSession", page_session::open)
+        Route::replies::<_, page_session::NewPageSession>(Method::Post, page_session::TRADES_A_CODE, "openSession", page_session::open)
             .doc("Trade a one-time code, sent instead of a token, for a page session")
             .status(201)
             .of_no_team(),

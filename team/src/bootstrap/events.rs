@@ -250,7 +250,7 @@ impl Event {
 
 /// Meaning of a name: an event or a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
+pub enum NameMeaning {
     /// An event, and the field with a value that the name implies.
     Event(Event, Option<(&'static str, &'static str)>),
     /// A signal that is only recorded.
@@ -264,7 +264,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     events.chain(signals).chain(OTHER_SIGNALS.iter().copied())
 }
 
-impl JsonSchema for Named {
+impl JsonSchema for NameMeaning {
     fn schema_name() -> Cow<'static, str> {
         "BootstrapEvent".into()
     }
@@ -281,15 +281,15 @@ impl JsonSchema for Named {
 ///
 /// # Errors
 /// `invalid_input`, with the nearest name.
-pub fn named(name: &str) -> Result<Named, Refusal> {
+pub fn named(name: &str) -> Result<NameMeaning, Refusal> {
     if let Some(row) = EVENTS.iter().find(|row| row.name == name) {
-        return Ok(Named::Event(row.event, None));
+        return Ok(NameMeaning::Event(row.event, None));
     }
     if let Some((_, event, settled)) = SIGNALS.iter().find(|row| row.0 == name) {
-        return Ok(Named::Event(*event, *settled));
+        return Ok(NameMeaning::Event(*event, *settled));
     }
     if let Some(signal) = OTHER_SIGNALS.iter().find(|signal| **signal == name) {
-        return Ok(Named::Signal(signal));
+        return Ok(NameMeaning::Signal(signal));
     }
     let near = spelling::nearest(name, names()).map_or("", |near| near.0);
     let message = format!(
@@ -332,7 +332,9 @@ mod tests {
     #[test]
     fn what_a_signal_settles_is_a_field_of_its_event() {
         for (signal, event, settled) in SIGNALS {
-            assert!(matches!(named(signal).unwrap(), Named::Event(named, _) if named == *event));
+            assert!(
+                matches!(named(signal).unwrap(), NameMeaning::Event(named, _) if named == *event)
+            );
             if let Some((field, _)) = settled {
                 let known = event.row().fields.iter().any(|one| one.name == *field);
                 assert!(known, "{signal}");

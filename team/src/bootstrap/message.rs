@@ -4,7 +4,7 @@
 //! In other reports, an unknown field is refused. In a message, unknown fields are kept, unless a field looks like a mistyped
 //! field of the event.
 
-use super::events::{Named, SIGNALS, named};
+use super::events::{NameMeaning, SIGNALS, named};
 use super::*;
 
 /// Field of a message with the name of its signal.
@@ -13,10 +13,10 @@ pub const SIGNAL: &str = "signal";
 const REVIEW: (&str, &str) = ("OBSTRUCTION_FEEDBACK", "obstruction_review");
 
 /// A report: the name of its event or signal, and the fields of its data.
-type Opened<'a> = (&'a str, Map<String, Value>);
+type ReportParts<'a> = (&'a str, Map<String, Value>);
 
 /// Removes the signal's name from the data, and checks that it agrees with the name of the report.
-pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<Opened<'a>, Refusal> {
+pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<ReportParts<'a>, Refusal> {
     let mut rest = data.clone();
     rest.remove(SIGNAL);
     let name = match data.get(SIGNAL) {
@@ -45,7 +45,7 @@ fn agreed<'a>(name: &'a str, signal: &'a str) -> Result<&'a str, Refusal> {
         return Ok(name);
     }
     let of = |name: &str| match named(name) {
-        Ok(Named::Event(event, _)) => Some(event),
+        Ok(NameMeaning::Event(event, _)) => Some(event),
         _ => None,
     };
     if !is_signal(name) && is_signal(signal) && of(name) == of(signal) {
@@ -62,8 +62,8 @@ fn agreed<'a>(name: &'a str, signal: &'a str) -> Result<&'a str, Refusal> {
 /// Returns true if a signal has this name, so that the report is a message.
 pub fn is_signal(name: &str) -> bool {
     match named(name) {
-        Ok(Named::Event(Event::Signal, _)) | Err(_) => false,
-        Ok(Named::Event(..)) => SIGNALS.iter().any(|row| row.0 == name),
-        Ok(Named::Signal(_)) => true,
+        Ok(NameMeaning::Event(Event::Signal, _)) | Err(_) => false,
+        Ok(NameMeaning::Event(..)) => SIGNALS.iter().any(|row| row.0 == name),
+        Ok(NameMeaning::Signal(_)) => true,
     }
 }

@@ -1,6 +1,6 @@
 //! Parser from a report, which is the name of an event and its data, to the payload for the rules.
 
-use super::events::{KEPT, Named, named};
+use super::events::{KEPT, NameMeaning, named};
 use super::message::SIGNAL;
 use super::*;
 
@@ -81,13 +81,13 @@ pub enum Covered {
 }
 
 pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
-    if let Named::Event(Event::Signal, _) = named(name)? {
+    if let NameMeaning::Event(Event::Signal, _) = named(name)? {
         return signalled(data);
     }
     let (name, mut told) = message::opened(name, data)?;
     let (event, settled) = match named(name)? {
-        Named::Event(event, settled) => (event, settled),
-        Named::Signal(signal) => {
+        NameMeaning::Event(event, settled) => (event, settled),
+        NameMeaning::Signal(signal) => {
             told.insert(SIGNAL.to_owned(), signal.into());
             (Event::Signal, None)
         }
@@ -110,7 +110,7 @@ pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
 fn signalled(data: &Map<String, Value>) -> Result<Report, Refusal> {
     let (fields, beside) = Fields::read(Event::Signal, data, None, true)?;
     let signal = fields.id(SIGNAL)?;
-    if let Ok(Named::Event(event, _)) = named(&signal)
+    if let Ok(NameMeaning::Event(event, _)) = named(&signal)
         && event != Event::Signal
     {
         let mut rest = data.clone();

@@ -16,7 +16,7 @@ operation! {
         #[arg(long, value_name = "ID")]
         run: Option<String>,
         /// Event of the bootstrap contract, or one of its signals
-        #[schemars(with = "super::events::Named")]
+        #[schemars(with = "super::events::NameMeaning")]
         #[arg(long, value_name = "NAME")]
         event: String,
         /// Data of the event
@@ -44,7 +44,7 @@ operation! {
         #[arg(long, value_name = "ID")]
         run: Option<String>,
         /// Event of the bootstrap contract, or one of its signals
-        #[schemars(with = "super::events::Named")]
+        #[schemars(with = "super::events::NameMeaning")]
         #[arg(long, value_name = "NAME")]
         event: String,
         /// Data of the event

@@ -19,10 +19,10 @@ struct Bounded {
     longest: Duration,
     ended: AtomicBool,
     /// Function that returns true while the caller is connected; absent if only time ends the wait.
-    look: Option<Look>,
+    look: Option<ConnectionCheck>,
 }
 
-type Look = Box<dyn Fn() -> bool + Send + Sync>;
+type ConnectionCheck = Box<dyn Fn() -> bool + Send + Sync>;
 
 impl fmt::Debug for Bounded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,7 +45,7 @@ impl Deadline {
         Deadline::bounded(Duration::MAX, Some(Box::new(look)))
     }
 
-    fn bounded(longest: Duration, look: Option<Look>) -> Deadline {
+    fn bounded(longest: Duration, look: Option<ConnectionCheck>) -> Deadline {
         let ended = AtomicBool::new(false);
         Deadline(Some(Arc::new(Bounded {
             longest,

@@ -8,7 +8,7 @@ use teamlog_engine::Point;
 
 /// A point in the past of a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Moment {
+pub struct PastPoint {
     /// Seq of the last event that the queries see.
     pub seq: u64,
     /// Current time of the queries: the requested time, or the time of the event.
@@ -18,7 +18,7 @@ pub struct Moment {
 #[derive(Debug)]
 pub(crate) struct Past {
     pub reader: Reader,
-    pub moment: Moment,
+    pub moment: PastPoint,
 }
 
 /// Parses a point in the past: a seq, or a time in ISO 8601.
@@ -63,7 +63,7 @@ impl Team {
         };
         Ok(Past {
             reader: then,
-            moment: Moment { seq, time },
+            moment: PastPoint { seq, time },
         })
     }
 
@@ -87,7 +87,7 @@ impl Team {
     }
 
     /// Returns the point in the past of this handle; `None` if the handle is at the present.
-    pub fn moment(&self) -> Option<Moment> {
+    pub fn moment(&self) -> Option<PastPoint> {
         self.past().map(|past| past.moment)
     }
 
@@ -101,7 +101,7 @@ impl Team {
 impl Past {
     /// Returns the refusal of a mutation on a handle at a point in the past.
     pub fn unchangeable(&self) -> Refusal {
-        let Moment { seq, time } = self.moment;
+        let PastPoint { seq, time } = self.moment;
         let message = format!("the past cannot be changed: this handle is at event {seq} ({time})");
         Refusal::new(Code::PastReadOnly, message)
     }

@@ -2,7 +2,7 @@
 //!
 //! The cost grows with the history before the points and with the number of events between them.
 
-use crate::handle::past::{Moment, Past};
+use crate::handle::past::{Past, PastPoint};
 use crate::operation::prelude::*;
 use crate::projections::bootstrap::State;
 use crate::projections::mode::{Mode, ModeState, Scope};
@@ -113,9 +113,9 @@ pub struct DiffAnswer {
     /// The team.
     pub team: String,
     /// First point. Events up to this point are not counted.
-    pub from: Moment,
+    pub from: PastPoint,
     /// Last point. Its event is counted.
-    pub to: Moment,
+    pub to: PastPoint,
     /// Events between the points.
     pub events: u64,
     /// Number of events per kind. All foreign kinds are counted together as `foreign`.
@@ -214,7 +214,7 @@ impl Team {
         let reader = self.reader()?;
         let seq = reader.head().last_seq;
         let time = self.now();
-        let moment = Moment { seq, time };
+        let moment = PastPoint { seq, time };
         Ok(Past { reader, moment })
     }
 

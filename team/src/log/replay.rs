@@ -48,12 +48,12 @@ const PAGE: usize = 1_024;
 const KINDS_MAX: usize = 64;
 
 /// Callback that receives the events.
-pub type Sink<'a> = &'a mut dyn FnMut(&Event<'_>, &[u8]) -> ControlFlow<()>;
+pub type EventVisitor<'a> = &'a mut dyn FnMut(&Event<'_>, &[u8]) -> ControlFlow<()>;
 
 impl Team {
     /// Passes the matching events to `each` in order, decoded and as public JSON without newline, until `each` breaks. Returns
     /// the number of events.
-    pub fn replay(&mut self, replay: Replay, each: Sink<'_>) -> Result<u64> {
+    pub fn replay(&mut self, replay: Replay, each: EventVisitor<'_>) -> Result<u64> {
         replay.check()?;
         let mut output = Output::new(&replay, each);
         if !replay.needs_state() {
@@ -249,7 +249,7 @@ pub(super) fn each(
 /// Output of a replay: filters, counts and renders events. Passes no event twice, even if a query runs again.
 pub(super) struct Output<'a> {
     replay: &'a Replay,
-    each: Sink<'a>,
+    each: EventVisitor<'a>,
     line: Vec<u8>,
     left: u64,
     pub given: u64,
@@ -258,7 +258,7 @@ pub(super) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    pub fn new(replay: &'a Replay, each: Sink<'a>) -> Output<'a> {
+    pub fn new(replay: &'a Replay, each: EventVisitor<'a>) -> Output<'a> {
         Output {
             replay,
             each,

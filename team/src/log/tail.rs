@@ -2,7 +2,7 @@
 
 use crate::handle::follower::Follower;
 use crate::log::replay::Replay;
-use crate::log::replay::{Output, Sink, each};
+use crate::log::replay::{EventVisitor, Output, each};
 use crate::operation::prelude::*;
 
 /// Options of `tail`.
@@ -19,7 +19,7 @@ pub const LAST: u64 = 10;
 
 impl Team {
     /// Passes the newest matching events to `each`, in order. Returns the number of events passed.
-    pub fn tail(&mut self, tail: &Tail, each: Sink<'_>) -> Result<u64> {
+    pub fn tail(&mut self, tail: &Tail, each: EventVisitor<'_>) -> Result<u64> {
         tail.filter.check()?;
         let mut output = Output::new(&tail.filter, each);
         self.survey(|live, reader| tail.run(live, reader, &mut output))?;
@@ -34,7 +34,7 @@ impl Team {
     pub fn follow(
         &mut self,
         tail: &Tail,
-        each: Sink<'_>,
+        each: EventVisitor<'_>,
         idle: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<u64> {
         let filter = &tail.filter;

@@ -5,7 +5,7 @@ use crate::mode::rules::prompt::answer::{Keyword, PromptAnswer, Started};
 use crate::mode::rules::prompt::gate::{Planned, gated};
 use crate::mode::rules::prompt::keyword::going_on;
 use crate::mode::rules::prompt::plan::{Plan, plan};
-use crate::mode::rules::prompt::{Named, Words, lock, text, typed};
+use crate::mode::rules::prompt::{NamedSkills, Words, lock, text, typed};
 use crate::projections::mode::event::{ModeGateBypassed, ModePromptDecided};
 use crate::projections::team::settings::{OFF, PHRASES};
 
@@ -172,7 +172,7 @@ impl PromptDecision<'_> {
             phrases: trigger.text() == PHRASES,
             planned: self.planned()?,
         };
-        let named = Named::from_prompt(&prompt, words);
+        let named = NamedSkills::from_prompt(&prompt, words);
         if !named.explicit && self.goes_on(&prompt)? {
             return Ok(());
         }

@@ -26,7 +26,7 @@ operation! {
     "state-clear": Records(StateClear {
         /// Name of the mode, or `skill-active`
         #[serde(deserialize_with = "typed::mode")]
-        #[schemars(with = "Named")]
+        #[schemars(with = "StateName")]
         mode: String,
         /// Session of the state; the root if absent
         #[serde(deserialize_with = "typed::session_id")]
@@ -47,7 +47,7 @@ operation! {
 pub struct StateWrite {
     /// The mode, or `skill-active`
     #[serde(deserialize_with = "typed::mode")]
-    #[schemars(with = "Named")]
+    #[schemars(with = "StateName")]
     pub mode: String,
     /// The session of the state; the root if absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ operation! {
     "state-read": Reads(StateRead {
         /// Name of the mode, or `skill-active`
         #[serde(deserialize_with = "typed::mode")]
-        #[schemars(with = "Named")]
+        #[schemars(with = "StateName")]
         mode: String,
         /// Session, whose state counts before the state of the root
         #[serde(deserialize_with = "typed::session_id")]
@@ -101,7 +101,7 @@ operation! {
     "state-get-status": Reads(StateGetStatus {
         /// Name of the mode, or `skill-active`; every mode with a state if absent
         #[serde(deserialize_with = "typed::maybe_mode")]
-        #[schemars(with = "Option<Named>")]
+        #[schemars(with = "Option<StateName>")]
         mode: Option<String>,
         /// Session, whose states count before the states of the root
         #[serde(deserialize_with = "typed::session_id")]
@@ -190,18 +190,18 @@ pub struct StateStatus {
 }
 
 /// A name in a state operation: a mode or the list of active skills.
-enum Named {
+enum StateName {
     Mode(Mode),
     Skills,
 }
 
-impl JsonSchema for Named {
+impl JsonSchema for StateName {
     fn schema_name() -> Cow<'static, str> {
         "StateName".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let modes = Mode::ALL.into_iter().map(Named::Mode);
-        let names = modes.chain([Named::Skills]).map(|named| named.name());
+        let modes = Mode::ALL.into_iter().map(StateName::Mode);
+        let names = modes.chain([StateName::Skills]).map(|named| named.name());
         json_schema!({
             "type": "string",
             "description": "A mode, or the list of active skills",
@@ -210,8 +210,8 @@ impl JsonSchema for Named {
     }
 }
 
-impl Named {
-    fn read(name: &str) -> Result<Named, Refusal> {
+impl StateName {
+    fn read(name: &str) -> Result<StateName, Refusal> {
         let name = name.trim();
         for (part, rule) in [
             ("..", "must not contain \"..\""),
@@ -223,14 +223,14 @@ impl Named {
             }
         }
         match name {
-            SKILL_ACTIVE => Ok(Named::Skills),
-            name => skill::mode(name).map(Named::Mode),
+            SKILL_ACTIVE => Ok(StateName::Skills),
+            name => skill::mode(name).map(StateName::Mode),
         }
     }
     fn name(&self) -> &'static str {
         match self {
-            Named::Mode(mode) => mode.name(),
-            Named::Skills => SKILL_ACTIVE,
+            StateName::Mode(mode) => mode.name(),
+            StateName::Skills => SKILL_ACTIVE,
         }
     }
 }
@@ -238,7 +238,7 @@ impl Named {
 impl Team {
     /// Reads the state of a mode, or the list of active skills.
     pub fn state_read(&mut self, read: StateRead) -> Result<StateShown> {
-        let named = Named::read(&read.mode)?;
+        let named = StateName::read(&read.mode)?;
         let scope = scope(read.session_id.as_deref())?;
         self.query(|live, _| {
             Ok(match found(live, &named, &scope)? {
@@ -259,13 +259,13 @@ impl Team {
     /// # Errors
     /// Fails like [`Team::mode_write`], and with `mode_not_active` if the list names a skill that is not active.
     pub fn state_write(&mut self, write: ModeWrite) -> Result<StateWritten> {
-        let named = Named::read(&write.mode)?;
+        let named = StateName::read(&write.mode)?;
         match named {
-            Named::Skills => self.execute(act(
+            StateName::Skills => self.execute(act(
                 CommandTerms::new(Authority::Anyone),
                 move |ctx, live| write_skills(write.clone(), live, ctx.now),
             )),
-            Named::Mode(mode) => {
+            StateName::Mode(mode) => {
                 let mode = mode.name().to_owned();
                 let answer = self.mode_write(ModeWrite { mode, ..write })?;
                 Ok(StateWritten {
@@ -281,8 +281,8 @@ impl Team {
 
     /// Clears the state of a mode, or the metadata of the list of active skills.
     pub fn state_clear(&mut self, clear: ModeClear) -> Result<StateCleared> {
-        let named = Named::read(&clear.mode)?;
-        if let Named::Skills = named {
+        let named = StateName::read(&clear.mode)?;
+        if let StateName::Skills = named {
             return self.execute(act(
                 CommandTerms::new(Authority::Anyone),
                 move |ctx, live| clear_skills(&clear, live, ctx.now),
@@ -309,7 +309,7 @@ impl Team {
 
     /// Returns the status of a mode, or of all modes with a state.
     pub fn state_get_status(&mut self, get: StateGetStatus) -> Result<StateStatuses> {
-        let named = get.mode.as_deref().map(Named::read).transpose()?;
+        let named = get.mode.as_deref().map(StateName::read).transpose()?;
         let scope = scope(get.session_id.as_deref())?;
         self.query(|live, _| {
             let all = match &named {
@@ -318,7 +318,7 @@ impl Team {
             };
             let mut statuses = BTreeMap::new();
             for name in all {
-                let named = Named::read(name)?;
+                let named = StateName::read(name)?;
                 if let Some((at, data)) = found(live, &named, &scope)? {
                     statuses.insert(name.to_owned(), status(live, &at, name, data));
                 }
@@ -329,14 +329,14 @@ impl Team {
 }
 
 /// Returns the state that counts for a caller in the scope, and the scope of that state.
-fn found(live: &Live, named: &Named, scope: &Scope) -> Result<Option<(Scope, Fields)>> {
+fn found(live: &Live, named: &StateName, scope: &Scope) -> Result<Option<(Scope, Fields)>> {
     match named {
-        Named::Mode(mode) => {
+        StateName::Mode(mode) => {
             let states = visible(live, scope)?;
             let state = states.into_iter().find(|state| state.mode == *mode);
             Ok(state.map(|state| (state.scope.clone(), state.shown())))
         }
-        Named::Skills => {
+        StateName::Skills => {
             for scope in decision::visible_from(scope) {
                 if let Some(fields) = skills_state(live, &scope)? {
                     return Ok(Some((scope, fields)));

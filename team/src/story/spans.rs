@@ -7,7 +7,7 @@
 use crate::log::recorded::Recorded;
 use crate::operation::prelude::*;
 use crate::projections::Fact;
-use crate::projections::event::Sent;
+use crate::projections::event::MessageSent;
 
 words! {
     /// Subject of a span: a task or a message.
@@ -150,7 +150,7 @@ impl<'a> Fold<'a> {
         }
     }
 
-    fn task_message(&mut self, at: usize, task: &'a str, sent: &Sent) {
+    fn task_message(&mut self, at: usize, task: &'a str, sent: &MessageSent) {
         if sent.kind == MessageType::TaskAssign {
             return self.begin_task(at, task, &sent.to);
         }

@@ -1,7 +1,7 @@
 //! A task in the fields of the mutation contract.
 
 use crate::operation::prelude::*;
-use crate::projections::task::dialect::Shown::{Always, IfSet, OrEmpty};
+use crate::projections::task::dialect::ShowWhen::{Always, IfSet, OrEmpty};
 use crate::projections::task::dialect::{Dialect, FieldRow as Row, micros, same_name};
 use crate::projections::task::field::Field;
 use crate::projections::task::{TaskContext, UnmetDeps};

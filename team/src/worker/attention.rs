@@ -16,9 +16,9 @@ operation! {
 pub enum AttentionSource {
     /// A notification hook
     NotifyHook,
-    /// The leader's program, at its stop
+    /// The leader's program, when it stops
     NativeStop,
-    /// The leader's program, at the end of its session
+    /// The leader's program, when its session ends
     NativeSessionEnd,
 }
 

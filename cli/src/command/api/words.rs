@@ -4,7 +4,7 @@ use crate::link::Called;
 use std::ffi::OsString;
 use teamlog_team::api::{Fault, OPERATIONS, Operation, find, meant};
 
-pub enum Asked {
+pub enum ApiRequest {
     /// Print the list of operations, or the fields of one operation.
     Help(Option<&'static Operation>),
     List,
@@ -21,7 +21,7 @@ pub enum Source {
 }
 
 /// Parses the words after `api`.
-pub fn read(words: &[OsString], called: Called, receipt: bool) -> Result<Asked, Fault> {
+pub fn read(words: &[OsString], called: Called, receipt: bool) -> Result<ApiRequest, Fault> {
     let words: Vec<String> = words
         .iter()
         .map(|word| word.to_string_lossy().into_owned())
@@ -35,11 +35,11 @@ pub fn read(words: &[OsString], called: Called, receipt: bool) -> Result<Asked, 
         Some((word, rest)) => (word, rest),
     };
     if is_help(name) {
-        return Ok(Asked::Help(rest.first().and_then(|name| find(name))));
+        return Ok(ApiRequest::Help(rest.first().and_then(|name| find(name))));
     }
     if name == "--list" {
         return match rest.first() {
-            None => Ok(Asked::List),
+            None => Ok(ApiRequest::List),
             Some(word) => Err(fault(unknown(called, word))),
         };
     }
@@ -59,11 +59,11 @@ fn of_operation(
     operation: &'static Operation,
     words: &[String],
     called: Called,
-) -> Result<Asked, String> {
+) -> Result<ApiRequest, String> {
     let mut source = Source::Given("{}".to_owned());
     let mut schema = false;
     if words.iter().any(|word| is_help(word)) {
-        return Ok(Asked::Help(Some(operation)));
+        return Ok(ApiRequest::Help(Some(operation)));
     }
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -80,8 +80,8 @@ fn of_operation(
         }
     }
     Ok(match schema {
-        true => Asked::Schema(operation),
-        false => Asked::Call(operation, source),
+        true => ApiRequest::Schema(operation),
+        false => ApiRequest::Call(operation, source),
     })
 }
 

@@ -1,6 +1,6 @@
 //! `guard exec`: runs a command under Landlock, so that the command can write only paths that its agent may write.
 
-use super::{Who, absolute, denied, init_stage, real};
+use super::{WriterArgs, absolute, denied, init_stage, real};
 use crate::command::prelude::*;
 use crate::fence::fenced::{NotStarted, Sandbox};
 use crate::fence::grounds::WritablePaths;
@@ -39,7 +39,7 @@ pub struct Exec {
     /// The team [default: $TEAMLOG_TEAM, else the only one not closed]
     team: Option<String>,
     #[command(flatten)]
-    who: Who,
+    who: WriterArgs,
     /// A directory that may be written without a lease, even inside the repository; repeatable
     #[arg(long, value_name = "DIR")]
     scratch: Vec<PathBuf>,

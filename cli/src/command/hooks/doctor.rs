@@ -74,7 +74,7 @@ struct Check {
     hint: Option<String>,
 }
 
-struct Found {
+struct InstalledHook {
     run: Vec<String>,
     /// True if `hooks install` of this version would write the same hook.
     current: bool,
@@ -121,12 +121,12 @@ impl Doctor {
         context.end(exit, &answer, shown)
     }
 
-    fn found(&self, context: &Context, file: &Path) -> Result<Option<Found>, CommandError> {
+    fn found(&self, context: &Context, file: &Path) -> Result<Option<InstalledHook>, CommandError> {
         let Some(text) = file::read(file)? else {
             return Ok(None);
         };
         if self.whose == Agent::Pi {
-            return Ok(extension::words(&text).map(|words| Found {
+            return Ok(extension::words(&text).map(|words| InstalledHook {
                 current: text == extension::text(&words)
                     && own(context, GuardHook::of_words(&words), &words),
                 run: words,
@@ -138,7 +138,7 @@ impl Doctor {
             let hook = GuardHook::read(&one.command);
             let words = hook.as_ref().and_then(|hook| hook.words(context).ok());
             let line = words.map(|words| guard_hook::line(&words));
-            Found {
+            InstalledHook {
                 current: installed.len() == 1
                     && one.group == Hook::Guard.group(self.whose, &one.command)
                     && line

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 /// Files with their old and new contents.
 #[derive(Debug, Default)]
 pub struct Files {
-    drafts: BTreeMap<PathBuf, Draft>,
+    drafts: BTreeMap<PathBuf, PendingFile>,
 }
 
 #[derive(Debug)]
-struct Draft {
+struct PendingFile {
     old: Option<String>,
     new: Option<String>,
 }
@@ -35,7 +35,7 @@ impl Files {
             return Ok(draft.new.clone());
         }
         let old = file::read(path)?;
-        let draft = Draft {
+        let draft = PendingFile {
             old: old.clone(),
             new: old.clone(),
         };

@@ -212,7 +212,7 @@ fn imported(text: &str) -> Message {
     envelope.complete(Names::Imported, now(), 1).unwrap()
 }
 
-fn decoded(event: &Event<'_>) -> Sent {
+fn decoded(event: &Event<'_>) -> MessageSent {
     let fact = Fact::decode(event).unwrap();
     fact.sent().unwrap().clone()
 }

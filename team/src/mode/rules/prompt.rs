@@ -36,7 +36,7 @@ pub struct KeywordMatch {
 
 /// The skills that a prompt names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Named {
+pub struct NamedSkills {
     /// The skills in the order of the prompt, without duplicates.
     pub found: Vec<KeywordMatch>,
     /// True if the prompt names the skills by `$skill` tokens.
@@ -70,19 +70,19 @@ impl Words {
     }
 }
 
-impl Named {
+impl NamedSkills {
     /// Finds the skills that a prompt names.
-    pub fn from_prompt(prompt: &str, words: Words) -> Named {
+    pub fn from_prompt(prompt: &str, words: Words) -> NamedSkills {
         let prompt = typed(prompt);
         let found = token::at_head(&prompt);
         if !found.is_empty() {
-            return Named {
+            return NamedSkills {
                 found,
                 explicit: true,
             };
         }
         let is_silent = token::has_token(&prompt) || names_prompt(&prompt);
-        Named {
+        NamedSkills {
             found: match is_silent {
                 true => Vec::new(),
                 false => words.found(&prompt).into_iter().collect(),
@@ -127,7 +127,7 @@ mod tests {
             phrases: true,
             planned: Planned::default(),
         };
-        let named = Named::from_prompt(prompt, words);
+        let named = NamedSkills::from_prompt(prompt, words);
         let names: Vec<&str> = named.skills().iter().map(|skill| skill.name()).collect();
         (names.join(","), named.explicit)
     }
@@ -165,7 +165,9 @@ mod tests {
             ("forge please", 0),
         ] {
             assert_eq!(
-                Named::from_prompt(prompt, Words::default()).found.len(),
+                NamedSkills::from_prompt(prompt, Words::default())
+                    .found
+                    .len(),
                 found
             );
         }
@@ -175,7 +177,10 @@ mod tests {
         };
         for phrases in [true, false] {
             let words = Words { phrases, planned };
-            assert_eq!(Named::from_prompt("forge please", words).found.len(), 1);
+            assert_eq!(
+                NamedSkills::from_prompt("forge please", words).found.len(),
+                1
+            );
         }
     }
 }

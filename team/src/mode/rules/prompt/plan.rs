@@ -93,7 +93,7 @@ fn split(skills: &[Skill]) -> (Vec<Mode>, Vec<Mode>) {
 mod tests {
     use super::*;
     use crate::mode::rules::denial::joined;
-    use crate::mode::rules::prompt::{Named, Words};
+    use crate::mode::rules::prompt::{NamedSkills, Words};
     use proptest::prelude::*;
 
     fn names(modes: &[Mode]) -> String {
@@ -106,7 +106,7 @@ mod tests {
 
     fn planned(active: &str, prompt: &str) -> Plan {
         plan(
-            &Named::from_prompt(prompt, Words::default()).skills(),
+            &NamedSkills::from_prompt(prompt, Words::default()).skills(),
             &modes(active),
             Review::Unknown,
         )
@@ -214,7 +214,7 @@ mod tests {
         fn whatever_is_typed_is_decided(prompt in any_prompt(), noise in "\\PC*", active in any_modes()) {
             for text in [&prompt, &noise] {
                 let words = Words { phrases: true, ..Words::default() };
-                let named = Named::from_prompt(text, words);
+                let named = NamedSkills::from_prompt(text, words);
                 let _ = crate::mode::rules::prompt::keyword::going_on(text);
                 let (skills, _) = crate::mode::rules::prompt::gate::gated(text, &named.found, Default::default());
                 check(&skills, &active)?;
