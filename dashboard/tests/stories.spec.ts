@@ -35,9 +35,9 @@ test("2: a dead agent", async ({ page, root }) => {
   root.run("task", "claim", "demo", "T-9", "--worker", "lead", "--lease-ms", "5000");
   const card = page.locator('.card[data-id="T-9"]');
   await expect(card).toContainText("lead");
-  await expect(card).toContainText("lease ran out", { timeout: 20_000 });
+  await expect(card).toContainText("lease expired", { timeout: 20_000 });
   await go(page, "/t/demo/crew");
-  await expect(page.locator('tr[data-key="lead"]')).toContainText("lease ran out");
+  await expect(page.locator('tr[data-key="lead"]')).toContainText("lease expired");
   await go(page, "/t/demo/board?lanes=off");
   root.run("task", "claim", "demo", "T-9", "--worker", "dan");
   await expect(card).toContainText("dan");

@@ -19,7 +19,7 @@ import "../style/attention.css";
 const WORDS: Record<AttentionKind, string> = {
   damaged: "damaged",
   waits_in_vain: "stuck",
-  lease_expired: "lease ran out",
+  lease_expired: "lease expired",
   overdue_ack: "ack overdue",
   overdue: "overdue",
   dead_letter: "dead letter",
@@ -128,7 +128,7 @@ const Attention = (): JSX.Element => {
       {query.data !== null && items.length === 0 && (
         all.length > 0
           ? <Empty title="Nothing of this kind" why="Other items need attention; the filter hides them." />
-          : <Empty title="Nothing needs attention" why="No task is stuck, no lease ran out, no ack is late, and there is no dead letter." command={commandOf("doctor", "check", "TEAM")} />
+          : <Empty title="Nothing needs attention" why="No task is stuck, no lease expired, no ack is late, and there is no dead letter." command={commandOf("doctor", "check", "TEAM")} />
       )}
       <ul class="concerns">
         {items.flatMap((item, index) => [

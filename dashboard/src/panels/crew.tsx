@@ -29,7 +29,7 @@ const Lease = ({ task, frozen }: { task: WhoTask; frozen: string | null }): JSX.
   if (task.leased_until === undefined) return null;
   if (frozen === null) return <Countdown until={task.leased_until} />;
   const left = task.lease_left_ms ?? Date.parse(task.leased_until) - Date.parse(frozen);
-  return left <= 0 ? <span class="countdown over">lease ran out</span> : <span class="countdown">{countdownOf(left)}</span>;
+  return left <= 0 ? <span class="countdown over">lease expired</span> : <span class="countdown">{countdownOf(left)}</span>;
 };
 
 const lapsed = (row: Row, time: number): boolean =>
@@ -39,7 +39,7 @@ const Life = ({ row }: { row: Row }): JSX.Element => {
   // Update a row each second only if a lease may end. Otherwise every row of a large team would be drawn each second.
   const leased = row.working_on.some((task) => task.leased_until !== undefined);
   const time = row.frozen !== null ? Date.parse(row.frozen) : leased ? now.value : slowNow.value;
-  if (lapsed(row, time)) return <Badge tone="error">lease ran out</Badge>;
+  if (lapsed(row, time)) return <Badge tone="error">lease expired</Badge>;
   const silent = row.last_event === null ? null : time - Date.parse(row.last_event.at);
   const [tone, word, title]: [Tone, string, string] =
     leased ? ["ok", "alive", "Holds a running lease"]

@@ -69,7 +69,7 @@ function OneTask({ id }: { id: string }) {
         <span class={`sign sign-${look.tone}`}>
           {look.sign} {look.word}
         </span>
-        {task.leaseExpired && <span class="sign sign-warn">◔ lease ran out</span>}
+        {task.leaseExpired && <span class="sign sign-warn">◔ lease expired</span>}
         {task.reportedBlocked && <span class="sign sign-warn">‖ reported blocked</span>}
         {task.traceId && (
           <Link panel="trace" params={{ id: task.traceId }}>

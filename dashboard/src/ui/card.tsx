@@ -32,7 +32,7 @@ const Blocker = ({ id, byId }: { id: string; byId: ReadonlyMap<string, Task> }):
 };
 
 const LeaseLine = ({ task, lapsed, still }: { task: Task; lapsed: boolean; still: boolean }): JSX.Element | null => {
-  if (task.leaseExpired === true || (lapsed && task.lease === null)) return <span class="countdown over">lease ran out</span>;
+  if (task.leaseExpired === true || (lapsed && task.lease === null)) return <span class="countdown over">lease expired</span>;
   if (task.lease === null) return null;
   return still ? <span class="sub" title={task.lease.expiresAt}>leased</span> : <Countdown until={task.lease.expiresAt} />;
 };

@@ -69,7 +69,7 @@ interface CountdownProps {
 }
 
 /** The remaining time, updated each second. */
-export const Countdown = ({ until, over = "lease ran out" }: CountdownProps): JSX.Element => {
+export const Countdown = ({ until, over = "lease expired" }: CountdownProps): JSX.Element => {
   const left = Date.parse(until) - now.value;
   return left <= 0 ? (
     <span class="countdown over" title={until}>

@@ -13,7 +13,7 @@ const LOOKS: Readonly<Record<string, OutcomeLook>> = {
   acked: { tone: "good", sign: "✓", word: "acknowledged" },
   failed: { tone: "bad", sign: "✕", word: "failed" },
   dead_letter: { tone: "bad", sign: "✕", word: "dead letter" },
-  lease_expired: { tone: "warn", sign: "◔", word: "lease ran out" },
+  lease_expired: { tone: "warn", sign: "◔", word: "lease expired" },
   canceled: { tone: "idle", sign: "⊘", word: "canceled" },
   released: { tone: "idle", sign: "↩", word: "released" },
   running: { tone: "open", sign: "…", word: "running" },
