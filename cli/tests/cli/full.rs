@@ -113,9 +113,9 @@ fn bare(cli: &Cli) {
     }
 }
 
-/// Runs every documented example of every reading command, and checks exit code and notes. Returns the commands that printed a
-/// note about the torn tail.
-fn every_reading_command(medium: Medium, harm: fn(&Cli)) -> BTreeSet<String> {
+/// Runs documented examples of every reading command, at most `per_command` of each, and checks exit code and notes. Returns
+/// the commands that printed a note about the torn tail.
+fn every_reading_command(medium: Medium, harm: fn(&Cli), per_command: usize) -> BTreeSet<String> {
     let cli = Cli::new();
     let first = prepared();
     harm(&first);
@@ -134,11 +134,11 @@ fn every_reading_command(medium: Medium, harm: fn(&Cli)) -> BTreeSet<String> {
             continue;
         }
         let of_page = examples(&help(&cli, &page.command));
-        for example in of_page.into_iter().filter(|one| !needs_more(one)) {
-            // Skip example lines that only prepare the command.
-            if !example.contains(&format!("teamlog {}", page.command)) {
-                continue;
-            }
+        // Some lines only prepare the command.
+        let of_command = of_page.into_iter().filter(|example| {
+            !needs_more(example) && example.contains(&format!("teamlog {}", page.command))
+        });
+        for example in of_command.take(per_command) {
             *runs += 1;
             // Changes on a mounted disk vanish with the disk. Other examples may change files, so they get a copy of the world.
             let stays = medium == Medium::Limited || WRITING_ELSEWHERE.contains(&&*page.command);
@@ -161,7 +161,7 @@ fn every_reading_command(medium: Medium, harm: fn(&Cli)) -> BTreeSet<String> {
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");
-    assert!(*runs > 50, "{runs}");
+    assert!(*runs > 30, "{runs}");
     std::mem::take(noting)
 }
 
@@ -239,27 +239,27 @@ fn say_what_they_do_not_see(noting: &BTreeSet<String>) {
 #[test]
 fn every_reading_command_answers_on_a_full_disk_behind_a_torn_tail() {
     if Medium::Full.is_there() {
-        say_what_they_do_not_see(&every_reading_command(Medium::Full, torn));
+        say_what_they_do_not_see(&every_reading_command(Medium::Full, torn, usize::MAX));
     }
 }
 
 #[test]
 fn every_reading_command_answers_on_a_full_disk_without_anything_that_saves_time() {
     if Medium::Full.is_there() {
-        say_what_they_do_not_see(&every_reading_command(Medium::Full, bare));
+        say_what_they_do_not_see(&every_reading_command(Medium::Full, bare, 1));
     }
 }
 
 #[test]
 fn every_reading_command_answers_on_a_disk_that_may_only_be_read() {
     if Medium::ReadOnly.is_there() {
-        say_what_they_do_not_see(&every_reading_command(Medium::ReadOnly, bare));
+        say_what_they_do_not_see(&every_reading_command(Medium::ReadOnly, bare, 1));
     }
 }
 
 #[test]
 fn every_reading_command_answers_where_no_file_may_grow() {
-    let noting = every_reading_command(Medium::Limited, bare);
+    let noting = every_reading_command(Medium::Limited, bare, 1);
     assert!(
         ["status", "tasks"]
             .iter()
