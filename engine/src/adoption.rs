@@ -19,7 +19,7 @@ use crate::prelude::*;
 use crate::reader::Reader;
 use std::time::Instant;
 
-/// Limit for the note's file, far above its real size.
+/// Largest accepted size of the note's file, far above the size of a real note.
 const NOTE_BYTES_MAX: u64 = 1 << 20;
 
 /// Result of giving a log to a journal.
@@ -233,8 +233,8 @@ impl Log {
         push(journal, state, &exclusive.reader(), deadline, progress)
     }
 
-    /// Closes the log in its journal by an event, whose id this host notes first. Tries again if another host appended before the
-    /// event. The journal may record an earlier attempt late, so the note keeps all ids.
+    /// Appends the event that closes the log in its journal. Writes the id of the event into the note first. Tries again with a new event
+    /// if another host appended before. The journal may record an earlier attempt late, so the note keeps all ids.
     fn close_there(&self, exclusive: &mut LockedLog) -> Result<()> {
         let note = self.dir().join(LEAVING_FILE);
         let mut noted = self.noted()?;
@@ -332,7 +332,7 @@ impl LockedLog {
             .map_or(Ok(()), Replica::check_clock)
     }
 
-    /// Opens the log in its journal by an event. Returns true if this call opened the log.
+    /// Appends the event that opens the log in its journal for all hosts. Returns true if this call opened the log.
     fn opens(&mut self, begins: Vec<String>) -> Result<bool> {
         let turn = Turn {
             to: LogState::Open,

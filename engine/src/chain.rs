@@ -37,7 +37,7 @@ impl Reader {
         checked
     }
 
-    /// Compares every header up to the head with the result of `seal` for the segment before the header's segment.
+    /// Checks every header up to the head: the header must hold the result of `seal` for the previous segment.
     pub(crate) fn chained(&self, seal: &mut dyn FnMut(&str) -> Result<Predecessor>) -> Result<()> {
         let names = self.segments()?;
         let mut previous: Option<Predecessor> = None;

@@ -45,7 +45,7 @@ impl Size {
 /// Result of a conversion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversion {
-    /// The log before.
+    /// The log before the conversion.
     pub from: Size,
     /// The log after the conversion, including the event about the conversion.
     pub to: Size,
@@ -222,7 +222,7 @@ impl LogDir<'_> {
         self.write_head(new.identity(), head, generation)
     }
 
-    /// Puts the new log in charge.
+    /// Replaces `log.json`. From this moment on, the new log is the log of the directory.
     fn switch(&self, new: &Identity) -> Result<()> {
         let path = self.dir.join(LOG_FILE);
         self.storage.named().replace(&path, &new.encode())

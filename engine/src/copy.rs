@@ -63,7 +63,7 @@ impl Reader {
         Ok(sum.content())
     }
 
-    /// Returns the bytes of all segments up to the head.
+    /// Returns the size of all segments up to the head in bytes.
     pub fn bytes(&self) -> Result<u64> {
         Ok(self.lens()?.iter().sum())
     }

@@ -64,7 +64,7 @@ pub enum Error {
     RolledBack {
         /// The log's directory, relative to the data root.
         path: PathBuf,
-        /// The known event, and the end of the log.
+        /// The last event that is known to be acknowledged, and the last event of the log.
         rollback: Rollback,
     },
     /// A file was written by a newer teamlog.
@@ -195,7 +195,8 @@ impl std::fmt::Display for Rollback {
     }
 }
 
-/// Declares the reasons for a journal's failure. Each has a stable code, and the predicate of the error's message.
+/// Declares the reasons for a journal's failure. Each reason has a stable code, and a text that follows `the journal of this log` in the
+/// error's message.
 macro_rules! faults {
     ($($(#[doc = $doc:literal])+ $fault:ident = $code:literal, $text:literal;)*) => {
         /// Reason for which a journal did not append or return groups.
@@ -317,8 +318,8 @@ impl Error {
         matches!(self, Error::Io { source, .. } if is_not_permitted(source.kind()))
     }
 
-    /// Returns true for a failed sync, after which the content of the disk is unknown. A failed durable replacement is such an
-    /// error, too, unless the system says that no byte was written.
+    /// Returns true for a failed sync, after which the content of the disk is unknown. A failed durable replacement counts as a failed
+    /// sync, unless the disk is full or read-only.
     pub fn is_sync_error(&self) -> bool {
         match self {
             Error::Io { doing: "sync", .. } => true,

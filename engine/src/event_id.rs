@@ -58,12 +58,12 @@ impl EventId {
                 | u128::from(random & RANDOM_MASK),
         )
     }
-    /// Returns the id for an event at `at` that follows `previous`. If `at` is in the microsecond of `previous`, the id is
-    /// `previous` plus a small step; otherwise the id is fresh. So ids strictly increase.
+    /// Returns the id for an event at `at` that follows `previous`. If `at` is in the microsecond of `previous`, the id is `previous` plus
+    /// a small step; otherwise the id is fresh. So ids strictly increase.
     ///
-    /// A microsecond has room for at least half a billion ids of this program. If an imported id has used up its microsecond, the
-    /// new id is in the next microsecond, so take `created_at` from [`EventId::created_at`]. Only in the last microsecond of the
-    /// year 9999 the id may not be above `previous`.
+    /// A microsecond has room for at least half a billion ids of this program. If an imported id has used up its microsecond, the new id is
+    /// in the next microsecond, so take `created_at` from [`EventId::created_at`]. The last microsecond of the year 9999 has no successor,
+    /// so only there the id can be equal to or below `previous`.
     ///
     /// # Errors
     /// `Random`.
@@ -115,7 +115,7 @@ fn fraction_of(micros_in_milli: u16) -> u16 {
     (u32::from(micros_in_milli) * 4096 / 1000) as u16
 }
 
-/// Source of random bits. It is an argument, so that a seed replays a history.
+/// Source of random bits. Callers pass it as an argument, so that a source with a seed replays a history.
 pub trait IdSource: Send + Sync + std::fmt::Debug {
     /// Returns 64 random bits.
     ///

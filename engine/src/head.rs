@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of one slot: one sector, so that a torn write damages one slot only.
 pub(crate) const SLOT_BYTES: usize = 512;
-/// Version of a slot's layout, the same for all versions of the formats.
+/// Version of a slot's layout. It does not depend on the format version of the log.
 const SLOT_VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x1eTLHEAD\0";
 const NAME_AT: usize = 84;
@@ -39,11 +39,11 @@ pub struct Head {
     pub last_seq: u64,
     /// Id of the last event.
     pub last_id: Option<EventId>,
-    /// True if a rotation has begun: a segment after the named one may exist.
+    /// True if a rotation has begun: a segment after the segment `name` may exist.
     pub rotating: bool,
-    /// True if a tail is being moved to quarantine: a file there may lack its event.
+    /// True if a tail is being moved to quarantine: `quarantine/` may hold a file that no event names yet.
     pub quarantining: bool,
-    /// True if a repair cut the log at this head. The next writer removes the later bytes and records the event.
+    /// True if a repair cut the log at this head. The next writer removes the bytes after the head and records the cut as an event.
     pub cutting: bool,
 }
 
@@ -233,7 +233,7 @@ impl HeadFile {
         Ok(HeadFile { file, log })
     }
 
-    /// Returns true if its path still names the open file.
+    /// Returns true if the path of the head file still leads to the open file.
     pub(crate) fn is_at(&self, storage: &dyn Storage) -> Result<bool> {
         let path = &self.file.path;
         let there = storage.look(path).map_err(Error::io("stat", path))?;

@@ -1,8 +1,8 @@
 //! `log.json`: the identity of the log in a directory, and its journal if it has one.
 //!
-//! The file is written at creation. Only a conversion, a salvage, an adoption or a leave replaces it. The file is one line of
-//! JSON with its own CRC. It is accepted only if it equals, byte for byte, the output of this code for its values, so that damage
-//! never looks like another identity.
+//! The file is written at creation. Only a conversion, a salvage, an adoption or a leave replaces it. The file is one line of JSON with its
+//! own CRC. The file is accepted only if encoding its values again gives exactly its bytes, so that damage never looks like another
+//! identity.
 
 use crate::error::{Error, JournalFault, Result};
 use crate::event_id::IdSource;
@@ -50,7 +50,7 @@ impl Format {
             Format::Binary => FORMAT_VERSION,
         }
     }
-    /// Returns the file extension of its segments.
+    /// Returns the file extension of segments in this format.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Jsonl => "jsonl",
@@ -119,9 +119,9 @@ pub struct Identity {
     pub created_at: Timestamp,
     /// Origin of the log: `init`, `import`, `convert`, `restore`.
     pub origin: String,
-    /// The journal that orders its groups; absent if only this host writes the log.
+    /// The journal that orders the log's groups; absent if only this host writes the log.
     pub journal: Option<JournalIdentity>,
-    /// Names of its refs.
+    /// Names of the log's refs.
     pub refs: RefNames,
 }
 

@@ -329,7 +329,7 @@ impl<'a> Parser<'a> {
         let key = if self.copied == copied {
             Cow::Borrowed(self.slice(from, self.at))
         } else {
-            // The canonical key differs from the text. It is the end of `out`, and the text that is not copied yet.
+            // The canonical key differs from the text. The key is the end of `out`, followed by the text that is not copied yet.
             let canonical = self
                 .out
                 .get(rewritten + (from - copied)..)
@@ -339,7 +339,8 @@ impl<'a> Parser<'a> {
         self.keys.push((key, from));
         Ok(())
     }
-    /// Compares the canonical texts, which are equal only for equal keys.
+    /// Fails if an open object has two equal keys; its keys start at `outer`. Compares canonical texts, which are equal only for equal
+    /// keys.
     fn refuse_duplicates(&mut self, outer: usize) -> Result<(), JsonError> {
         let keys = self.keys.get_mut(outer..).unwrap_or_default();
         let duplicate = if keys.len() <= KEYS_COMPARED {
@@ -406,7 +407,7 @@ impl<'a> Parser<'a> {
         }
         Ok(())
     }
-    /// Returns the character of a `\u` escape, or of a pair of them.
+    /// Returns the character of a `\u` escape, or of two `\u` escapes that are a surrogate pair.
     fn escaped_unit(&mut self, from: usize) -> Result<char, JsonError> {
         let lone = "a surrogate must be one of a pair";
         let unit = self.four_digits(from)?;

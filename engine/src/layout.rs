@@ -2,15 +2,15 @@
 //!
 //! This module imports nothing, so that every module may import it.
 
-/// The log's identity: says which log is in charge of the directory.
+/// File with the log's identity. It decides which log the directory holds.
 pub const LOG_FILE: &str = "log.json";
-/// The end of the durable log.
+/// File with the end of the durable log.
 pub const HEAD_FILE: &str = "head";
 /// File that a writer locks; never deleted.
 pub const LOCK_FILE: &str = "lock";
-/// The directory of segments.
+/// Directory of the segments.
 pub const EVENTS_DIR: &str = "events";
-/// The digests of sealed segments that were hashed before.
+/// File with the digests of sealed segments that were hashed before.
 pub const DIGESTS_FILE: &str = "digests";
 /// File with the position up to which this host has read the log's journal, if there is a journal.
 pub const JOURNAL_FILE: &str = "journal";
@@ -41,7 +41,7 @@ pub const ROLLED_BACK: &str = "log_rolled_back";
 pub const CONVERTED: &str = "log_converted";
 /// The kind of the first event after a restore.
 pub const RESTORED: &str = "log_restored";
-/// The kind of the event from which on a journal orders the log.
+/// The kind of the event after which a journal orders the log.
 pub const JOURNAL_ADOPTED: &str = "log_journal_adopted";
 /// The kind of the event after which no journal orders the log.
 pub const JOURNAL_LEFT: &str = "log_journal_left";

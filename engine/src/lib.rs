@@ -1,11 +1,11 @@
 //! A durable, ordered, checksummed log of events for one machine, without a server.
 //!
-//! A **log** is a directory. One writer at a time holds its lock and appends **groups** of events; after a crash a group is there
-//! whole or not at all. Any number of readers, in any number of processes, read up to the **head**, the end of the durable log,
-//! without a lock. The bytes are documented and do not depend on this crate: `jsonl`, one event a line, or `binary`.
+//! A **log** is a directory. One writer at a time holds its lock and appends **groups** of events; after a crash a group is there whole or
+//! not at all. Any number of readers, in any number of processes, read up to the **head**, the end of the durable log, without a lock. The
+//! bytes are documented and do not depend on this crate: `jsonl`, one event a line, or `binary`.
 //!
-//! The engine knows no domain. A kind is a string, a payload is canonical JSON, and the creator of a log names its **refs**: fields
-//! that point at things, such as an order or a session ([`RefNames`]).
+//! The engine knows no domain. A kind is a string, a payload is canonical JSON, and the creator of a log names its **refs**: fields that
+//! point at things, such as an order or a session ([`RefNames`]).
 //!
 //! # A log in five steps
 //!
@@ -35,8 +35,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Record a command **once**, under an idempotency key: [`Writer::commit`] runs a decision on the current [`State`] under the
-//! lock, and the state folds each event before the next decision sees it.
+//! Record a command **once**, under an idempotency key: [`Writer::commit`] runs a decision on the current [`State`] under the lock, and the
+//! state folds each event before the next decision sees it.
 //!
 //! ```
 //! use std::{collections::HashSet, convert::Infallible, path::Path, sync::Arc};
@@ -104,8 +104,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Follow** a log from another thread or process: a [`Watch`] wakes when the head moves, and a reader continues after the last
-//! [`Place`].
+//! **Follow** a log from another thread or process: a [`Watch`] wakes when the head moves, and a reader continues after the last [`Place`].
 //!
 //! ```
 //! use std::{path::Path, sync::Arc, time::Duration};
@@ -131,7 +130,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Verify** it, and keep a [`Receipt`]: evidence of all events up to now, which can be checked with `b3sum` alone.
+//! **Verify** the log, and keep a [`Receipt`]: evidence of all events up to now, which can be checked with `b3sum` alone.
 //!
 //! ```
 //! # use std::{path::Path, sync::Arc};
@@ -155,9 +154,9 @@
 //!
 //! # Backup and recovery
 //!
-//! [`Log::lock`] **recovers** from a crash: it moves a torn group to `quarantine/`, never an acknowledged one.
-//! [`LockedLog::recovered`] describes the recovery. A damaged log is refused (`Corrupt`); [`repair`] cuts it or copies the readable
-//! events into a new log. [`backup`] copies a log while its writer continues:
+//! [`Log::lock`] **recovers** from a crash: it moves a torn group to `quarantine/`, never an acknowledged one. [`LockedLog::recovered`]
+//! describes the recovery. A damaged log is refused (`Corrupt`); [`repair`] cuts it or copies the readable events into a new log.
+//! [`backup`] copies a log while its writer continues:
 //!
 //! ```
 //! use std::{path::Path, sync::Arc, time::Duration};
@@ -184,18 +183,18 @@
 //!
 //! # Modules
 //!
-//! Most names are at the root. [`storage`] is the access to files, [`limits`] has the limits, [`journal`] orders a log that several
-//! hosts write. [`internals`] is for the crates that are released with this one and for tools that read its files: it follows no
-//! semantic versioning.
+//! Most names are at the root. [`storage`] is the access to files, [`limits`] has the limits, [`journal`] orders a log that several hosts
+//! write. [`internals`] is for the crates that are released with this one and for tools that read its files: it follows no semantic
+//! versioning.
 //!
 //! # Features
 //!
-//! `schema` derives `schemars::JsonSchema` for receipts, reports and plans. Off by default.
+//! `schema` derives `schemars::JsonSchema` for receipts, reports and plans. It is off by default.
 //!
 //! # Errors
 //!
-//! Functions that read or write files can return I/O errors, and functions that read a log `Corrupt`. A section `# Errors` names
-//! other errors.
+//! Functions that read or write files can return I/O errors. Functions that read a log can also return `Corrupt`. A section `# Errors`
+//! names other errors.
 #![deny(unsafe_code)]
 
 // Imports lead in one direction. From the bottom: names, limits and values (`layout`, `limits`, `timestamp`, `event`,

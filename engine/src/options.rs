@@ -24,8 +24,8 @@ pub struct LogOptions {
     /// Number of zeros that a writer keeps after the written bytes, if the format allows zeros. Also the number of bytes by which
     /// a segment of any format may end early. Default 512 KiB; 0 for none.
     pub ahead_bytes: u64,
-    /// Number of groups after which a writer prepares zeros and digests in advance. Default 16, so that
-    /// a writer of a few groups does not.
+    /// Number of groups after which a writer prepares zeros and digests in advance. Default 16, so that a writer of a few groups prepares
+    /// nothing.
     pub ahead_from_group: u64,
     /// Version of this host's folds. All hosts of a log must use the same version. Default 0: not checked.
     pub fold_version: u32,

@@ -16,7 +16,7 @@ pub struct Receipt {
     pub log: String,
     /// Seq of the last event covered.
     pub seq: u64,
-    /// File name of its segment.
+    /// File name of the segment that holds the event.
     pub segment: String,
     /// Bytes of the segment up to the end of that event's group.
     pub length: u64,
@@ -35,11 +35,11 @@ pub enum ReceiptStatus {
     Malformed,
     /// The log is intact but ends with this event, which is before the event of the receipt: an older state was restored.
     RolledBack(u64),
-    /// Bytes that the receipt covers are missing, although the head is not before their end.
+    /// Bytes that the receipt covers are missing, but the head says that they exist.
     Cut,
     /// Bytes that the receipt covers have changed.
     Changed,
-    /// The receipt's segment is unchanged, but an earlier one differs from the chain of digests.
+    /// The receipt's segment is unchanged, but an earlier segment differs from its digest in the chain.
     ChangedBefore {
         /// File of the earlier segment, relative to the data root.
         file: PathBuf,

@@ -39,7 +39,7 @@ pub(crate) fn written<'a>(identity: &Identity, bytes: &'a [u8], header: usize) -
 pub struct SegmentName {
     /// `YYYY-MM-DD`, the UTC day of its events.
     pub day: String,
-    /// 0 for the first segment of a day.
+    /// Number of the segment within its day, from 0.
     pub part: u32,
 }
 
@@ -56,7 +56,7 @@ impl SegmentName {
         }
     }
 
-    /// Returns midnight of its day.
+    /// Returns the start of the segment's day, in UTC.
     pub fn midnight(&self) -> Timestamp {
         Timestamp::from_canonical(format!("{}T00:00:00.000000Z", self.day).as_bytes())
             .unwrap_or_default()

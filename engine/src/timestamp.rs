@@ -105,12 +105,11 @@ impl Timestamp {
         let seconds = i64::from(hour * 3600 + minute * 60 + second);
         Timestamp::from_micros(days * DAY_MICROS + seconds * 1_000_000 + i64::from(fraction))
     }
-    /// Reads ISO 8601 as people and agents write it: with `Z`, with an offset, or with neither, which means UTC. A date alone
-    /// means midnight. Digits after the microsecond (at most nine) are cut. A leap second, `:60`, is read as the second before
-    /// it.
+    /// Reads ISO 8601 as people and agents write it: with `Z`, with an offset, or with neither, which means UTC. A date alone means
+    /// midnight. Digits after the microsecond (at most nine) are cut. A leap second, `:60`, is read as the second before it.
     ///
     /// # Errors
-    /// Names the text and the rule that it breaks.
+    /// The error text names the input and the rule that it breaks.
     pub fn parse(text: &str) -> Result<Timestamp, String> {
         if let Some(canonical) = Timestamp::from_canonical(text.as_bytes()) {
             return Ok(canonical);

@@ -21,7 +21,7 @@ use crate::witness::Witness;
 const LOOKS_MAX: usize = 3;
 
 impl Log {
-    /// Verifies a whole log. If a receipt is given, also checks that no byte that it covers was changed or cut.
+    /// Verifies a whole log. If a receipt is given, also checks that no byte that the receipt covers was changed or cut.
     ///
     /// # Errors
     /// `NoLog`, `UnsupportedFormat`, I/O. Damage is not an error here but a [`Problem`].
@@ -98,7 +98,7 @@ impl<'a> Check<'a> {
 }
 
 impl Check<'_> {
-    /// Ends a cut log at its head: the next writer removes later bytes.
+    /// Limits the verification of a cut log to the bytes before its head, because the next writer removes the later bytes.
     fn stop_at_cut(&mut self, head: &Head, names: &mut Vec<String>) {
         self.upto = Some(head.end);
         let last = names.iter().position(|name| *name == head.name);
@@ -232,7 +232,7 @@ impl Check<'_> {
         names.iter().map(|name| name.file(self.format())).collect()
     }
 
-    /// Returns the bytes of these files. The last file may have more bytes than valid bytes.
+    /// Returns the total length of the files. The last file may have bytes after its last valid byte.
     fn bytes_of(&self, names: &[String]) -> Result<u64> {
         let mut total = 0;
         for name in names {

@@ -32,7 +32,7 @@ impl Watch {
     pub(crate) fn new(storage: Arc<dyn Storage>, dir: &Path) -> Result<Watch> {
         let paths = [dir.join(HEAD_FILE), dir.join(LOG_FILE)];
         let [head, log] = &paths;
-        // Without a watcher, because the system has no watches left, the watch polls.
+        // If the system has no notifications left, the storage returns no watcher, and this watch reads the files at short intervals.
         let watcher = storage.watch(&[head, log, dir]).ok();
         let mut watch = Watch {
             storage,

@@ -38,7 +38,7 @@ struct Waiting {
 enum Reply {
     /// The outcome of the caller's group.
     Outcome(Outcome),
-    /// The caller must append these groups; the first is the caller's own.
+    /// The caller must append these groups. The first group is the caller's own.
     Lead(Vec<Waiting>),
 }
 

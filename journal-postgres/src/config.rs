@@ -44,7 +44,8 @@ pub(crate) struct Server {
 const CONNECT: Duration = Duration::from_millis(1_500);
 
 impl Server {
-    /// Returns connection settings for any server. The first query shows if the server takes writes.
+    /// Returns connection settings for a server that takes writes, and also for a standby. The first query shows which of them the server
+    /// is.
     pub fn client_of_any(&self) -> tokio_postgres::Config {
         let mut client = self.client.clone();
         client.target_session_attrs(TargetSessionAttrs::Any);
@@ -266,8 +267,8 @@ fn encrypts(sslmodes: &[String]) -> Result<Option<bool>, ConfigError> {
     }
 }
 
-/// Refuses files in the URL. They belong into the configuration, where their permissions are checked. The client also refuses
-/// them, or ignores other spellings of `sslmode`, but does not name the option.
+/// Refuses files in the URL. They belong in the configuration, where their permissions are checked. The client also refuses them, or
+/// ignores other spellings of `sslmode`, but does not name the option.
 fn check_options(url: &str) -> Result<(), ConfigError> {
     let (_, options, _) = options(url);
     if options.contains("sslmode") {

@@ -152,7 +152,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Checks that the server is still the deciding server: its term, the copies that a commit waits for, and a barrier.
+    /// Checks that the server is still the deciding server: reads its term and the number of copies that a commit waits for, and passes a
+    /// barrier.
     pub fn fence(&mut self, last_term: impl Fn(Term) -> Term) -> Result<(), CallError> {
         let sent = Instant::now();
         let id = self.host.id();

@@ -157,8 +157,8 @@ impl Connections {
         }
     }
 
-    /// Runs a request that may be repeated. Repeats it if the connection was closed, because a server that restarted, or is no
-    /// longer the deciding server, closes its idle connections.
+    /// Runs a request that may be repeated. Repeats the request if its connection was closed: a server closes idle connections if it
+    /// restarts, or is no longer the deciding server.
     pub fn ask<A>(&self, ask: impl Fn(&mut Connection) -> Result<A, CallError>) -> Result<A> {
         let mut first = None;
         loop {
@@ -221,7 +221,8 @@ impl Connections {
         Ok(pool.fenced.is_some_and(|fenced| fenced >= since))
     }
 
-    /// Returns the last known term, including this one. A server in an earlier term is a former primary.
+    /// Makes `term` the last known term, unless `term` is earlier. Returns the last known term. A server in an earlier term is a former
+    /// primary.
     pub fn expect_term(&self, term: Term) -> Term {
         let mut last = self
             .last_term

@@ -163,7 +163,7 @@ fn commit_waits_for(names: &str) -> u32 {
             .trim_start_matches(|letter: char| letter.is_ascii_digit())
             .len();
     let (digits, list) = count.split_at(digits);
-    // A plain list can begin with such a word, if it is the name of a standby: `any_one, 2`.
+    // A plain list can begin with a keyword too, if the name of a standby begins with it: `any_one, 2`.
     match (digits.parse(), list.trim_start().starts_with('(')) {
         (Ok(count), true) => count,
         _ => 1,

@@ -248,8 +248,8 @@ impl Appending<'_> {
         (outcomes, spent)
     }
 
-    /// Returns for each group either that it was inserted, or the state of its place. Also returns true if the connection is
-    /// broken.
+    /// Returns the outcome of each group. If a group was not inserted, the outcome comes from the row in its place. Also returns true if
+    /// the connection is broken.
     fn settle(
         &mut self,
         groups: &[Append<'_>],

@@ -93,7 +93,7 @@ impl PostgresJournals {
         Box::new(PostgresJournal::new(self.0.clone()))
     }
 
-    /// Converts each row of a statement.
+    /// Runs a statement, and converts each row of the result.
     fn all<A>(
         &self,
         statement: &str,

@@ -1,4 +1,4 @@
-//! `backup.json`: the content of a backup. The file is one line of JSON with its own CRC, and is replaced whole. A file that it
+//! `backup.json`: the content of a backup. The file is one line of JSON with its own CRC, and is replaced whole. A file that `backup.json`
 //! does not name does not belong to the backup.
 
 use super::DATA_DIRS;
@@ -46,7 +46,7 @@ pub struct Manifest {
     /// The log's name.
     #[serde(rename = "team")]
     pub name: String,
-    /// The log's id, and the directory of its files in the backup.
+    /// The log's id. The directory of the log's files in the backup has this name.
     pub log: String,
     /// Time of the backup.
     pub backed_up_at: Timestamp,
@@ -80,7 +80,7 @@ impl Manifest {
         })
     }
 
-    /// Returns the bytes of the log.
+    /// Returns the size of the backed-up segments in bytes.
     pub fn bytes(&self) -> u64 {
         self.segments
             .iter()
@@ -156,7 +156,7 @@ fn is_segment(name: &str) -> bool {
         .any(|format| SegmentName::parse(name, *format).is_some())
 }
 
-/// Returns true if a path leads to a file beside the log that backups hold.
+/// Returns true if a path is relative, without `..`, and begins with one of the directories of [`DATA_DIRS`].
 fn is_data(path: &str) -> bool {
     let first = Path::new(path).components().next();
     let below = DATA_DIRS

@@ -20,7 +20,7 @@ use crate::prelude::*;
 use crate::reader::Reader;
 use crate::verify::{ProblemKind, Report, Severity, verify_kept};
 
-/// Directories beside a log with data that is not derived from its log.
+/// Directories beside a log whose files cannot be rebuilt from the log.
 pub(crate) const DATA_DIRS: [&str; 2] = ["artifacts", "quarantine"];
 const NOT_READ_BACK: &str = "the copy differs from what was written";
 
@@ -45,7 +45,8 @@ impl Backup {
         }
     }
 
-    /// Opens all backups in `dir`, each of another log of that name, the newest first.
+    /// Opens all backups in `dir`: the backup that the manifest names first, then the backups of earlier logs of the same name, the newest
+    /// first.
     pub fn open_all(
         storage: &Arc<dyn Storage>,
         dir: &Path,
@@ -105,7 +106,7 @@ impl Backup {
         self.log.identity()
     }
 
-    /// Returns a reader of its events.
+    /// Returns a reader of the backup's events.
     pub fn reader(&self) -> Reader {
         let (dir, head) = (self.log.dir(), self.manifest.head());
         Reader::new(&self.storage, dir, self.identity(), head)

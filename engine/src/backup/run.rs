@@ -280,7 +280,7 @@ impl Run<'_> {
         copy.sync_all()
     }
 
-    /// Copies files beside the log: one copy for each content that a file ever had.
+    /// Copies files beside the log. A file that changed between two runs has a copy of each content.
     fn files(&self, kept: &mut BackupReport) -> Result<()> {
         let mut found = BTreeMap::new();
         for dir in DATA_DIRS {

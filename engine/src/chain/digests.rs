@@ -24,12 +24,12 @@ struct FileDigest {
     blake3: String,
 }
 
-/// FileDigest digests of a log's segments.
+/// Known digests of a log's segments.
 pub(super) struct Digests<'a> {
     storage: &'a dyn Storage,
     path: PathBuf,
     known: BTreeMap<String, FileDigest>,
-    /// Time at which hashing began; `None` before, and if the file cannot be written.
+    /// Time at which hashing began; `None` before hashing, or if the temporary file that shows the time cannot be written.
     began: Option<FileTime>,
     changed: bool,
 }
@@ -94,7 +94,7 @@ impl<'a> Digests<'a> {
         }
     }
 
-    /// Leaves the file unchanged, and removes the temporary file that gave the time.
+    /// Does not write the file. Removes the temporary file from which [`Digests::begin`] read the time.
     pub fn discard(&self) {
         if self.began.is_some() {
             let _ = self.storage.remove_file(&self.aside());

@@ -21,7 +21,7 @@ const HEAD_BYTES: usize = 12;
 const FIXED_BYTES: usize = 46;
 /// Offset of the group's fields, from the start of the frame.
 const GROUP_AT: usize = HEAD_BYTES + 32;
-/// A body is always shorter than the same event in canonical JSON.
+/// Largest length of a body. A body is always shorter than the same event in canonical JSON.
 const BODY_BYTES_MAX: usize = EVENT_BYTES_MAX;
 
 const FOREIGN: u16 = 1;

@@ -47,9 +47,9 @@ impl<'a> From<&'a Identity> for Encoding<'a> {
 /// An event's place in its group: event `index` of `len`. The frame of the event stores both numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupPart {
-    /// 0-based.
+    /// Index of the event in the group, from 0.
     pub index: u32,
-    /// At least 1.
+    /// Number of events in the group, at least 1.
     pub len: u32,
 }
 
@@ -102,8 +102,8 @@ const ALONE: GroupPart = GroupPart { index: 0, len: 1 };
 
 /// Appends the frames of one group to `out`, to be written in one piece. Returns the length of each frame.
 ///
-/// The events' kinds, actors and refs must be identifiers within the limits, their payloads canonical JSON within the limits, and
-/// their `created_at` the time of their ids: [`decode`] refuses anything else.
+/// The events' kinds, actors and refs must be identifiers within the limits, their payloads canonical JSON within the limits, and their
+/// `created_at` must be the time in their ids. [`decode`] refuses anything else.
 pub fn encode_group<'e>(
     encoding: impl Into<Encoding<'e>>,
     events: &[Event<'_>],

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 /// Reads the output of [`super::public_json`] (any field order, whitespace allowed), for `import --events`.
 ///
 /// # Errors
-/// Names the field, its value and the rule.
+/// The text names the field, its value and the rule.
 pub fn parse_public_json(line: &str) -> Result<Event<'static>, String> {
     parse_public_json_of(&UNDECLARED_NAMES, line)
 }
@@ -20,7 +20,7 @@ pub fn parse_public_json(line: &str) -> Result<Event<'static>, String> {
 /// Reads the output of [`super::public_json_of`] for a log that declares the refs `names`.
 ///
 /// # Errors
-/// Names the field, its value and the rule.
+/// The text names the field, its value and the rule.
 pub fn parse_public_json_of(names: &RefNames, line: &str) -> Result<Event<'static>, String> {
     // The payload is one level deep in the line, and may use `NESTING_MAX` levels of its own.
     let text = json::canonical(line, NESTING_MAX + 1).map_err(|error| error.to_string())?;

@@ -3,7 +3,7 @@
 use super::{FrameError, decode, extent, next_candidate};
 use crate::identity::Format;
 
-/// Number of false starts of frames that a search skips. After that, frames are counted from the start.
+/// Number of false starts of frames that a search skips. After that, the search follows the lengths of the frames from the first frame on.
 const CANDIDATES_MAX: usize = 16;
 
 /// Returns the length of a prefix of `bytes` that ends at the end of a frame. The prefix has at least one frame and about `about`

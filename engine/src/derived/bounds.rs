@@ -26,7 +26,7 @@ fn beginning(key: &[u8]) -> (u8, u64) {
 }
 
 impl Bounds {
-    /// Creates bounds that were read; `None` if they do not ascend.
+    /// Creates the bounds that a manifest holds; `None` if they do not ascend.
     pub fn new(bounds: Vec<Bound>) -> Option<Bounds> {
         let ascend = bounds.is_sorted_by(|a, b| a.namespace < b.namespace);
         let sound = ascend && bounds.iter().all(|bound| bound.low <= bound.high);

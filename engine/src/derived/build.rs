@@ -22,7 +22,7 @@ pub struct RunBuilder {
     out: Output,
     mark: Mark,
     places: PlacesBuilder,
-    /// Blocks of entries at 0, their index levels above.
+    /// Levels of the tree: level 0 holds the entries, each higher level is the index of the level below.
     tree: Vec<TreeLevel>,
     filter: FilterBuilder,
     last_filter_key: Vec<u8>,

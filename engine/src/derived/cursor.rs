@@ -5,7 +5,7 @@ use super::page::Pointer;
 use super::run::{Run, Value};
 use crate::prelude::*;
 
-/// Number of blocks that a walk must leave before it counts as sequential. Then the following blocks are read ahead.
+/// A walk counts as sequential after it has left this number of blocks. Then the following blocks are read ahead.
 const BLOCKS_APART: u32 = 4;
 
 /// A position at an entry of a run, or after the last entry.

@@ -88,11 +88,11 @@ pub enum Filter {
     Paged(Pointer),
 }
 
-/// Collects the keys of a run.
+/// Builder of a run's filter.
 pub enum FilterBuilder {
-    /// For a small or unknown number of keys: keeps the hashes until the end.
+    /// For a small or unknown number of keys: stores the hashes until the end.
     Growing(Vec<u64>),
-    /// For at most the announced number of keys: sets bits at once.
+    /// For a known largest number of keys: sets the bits of each key at once.
     Sized { pages: Vec<u8>, keys: u64 },
 }
 

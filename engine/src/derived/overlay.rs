@@ -166,7 +166,7 @@ impl Layer {
     }
 }
 
-/// A state for reading.
+/// A read-only view of the store and the changes over it.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     store: &'a Store,
@@ -209,7 +209,7 @@ pub struct OverlayScan<'a> {
     over: bool,
 }
 
-/// A walk over the changes of a layer, with a peek.
+/// An iterator over the changes of a layer. It can return the next change without moving on.
 struct LayerScan<'a> {
     range: Option<Range<'a, Vec<u8>, Option<Vec<u8>>>>,
     reverse: bool,

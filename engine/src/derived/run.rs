@@ -21,12 +21,12 @@ pub struct Run {
     path: PathBuf,
     meta: RunMeta,
     shape: Shape,
-    /// Unset until a part of the file is needed; `None` if the file cannot be used.
+    /// Pages of the file. Unset until a part of the file is needed; `None` if the file cannot be used.
     pages: OnceLock<Option<Pages>>,
     damage: OnceLock<String>,
 }
 
-/// A value within a run; `None` for a tombstone.
+/// Position of a value within a run; `None` for a tombstone.
 pub type Value = Option<Range<usize>>;
 
 /// A part of a run's file.
@@ -123,7 +123,7 @@ impl Run {
             None => Ok(None),
         }
     }
-    /// Announces that much of the run will be read, in order.
+    /// Tells the system that much of the run will be read, in order.
     pub fn read_in_order(&self) {
         if let Some(pages) = self.used() {
             pages.bytes().expect(Reads::InOrder);

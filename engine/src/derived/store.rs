@@ -96,8 +96,8 @@ struct Home {
 }
 
 impl Store {
-    /// Opens the store in `dir`. A missing directory or manifest is an empty store. `holds` returns true if the log has an event.
-    /// Runs from the first event that the log does not have are left out, and the next write drops them from the manifest.
+    /// Opens the store in `dir`. A missing directory or manifest is an empty store. `holds` returns true if the log has an event. Leaves
+    /// out the newest runs whose last event the log does not have. The next write drops these runs from the manifest.
     ///
     /// # Errors
     /// I/O errors, and errors of `holds`. Damage is not an error here: see [`Store::damaged`].
@@ -451,7 +451,7 @@ impl Home {
             },
         }
     }
-    /// Returns the runs of a manifest up to the last whose anchor the log holds.
+    /// Returns the runs of a manifest up to the newest run whose last event is in the log.
     fn runs(
         &self,
         manifest: Option<&[u8]>,

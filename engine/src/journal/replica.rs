@@ -28,7 +28,7 @@ pub(crate) struct Replica {
     end: End,
     /// End of the part of the local log that is known to be synced.
     synced: End,
-    /// The segment whose unsynced part other processes wrote, and the end of that part.
+    /// A segment to which other processes wrote bytes that may not be synced, and the end of these bytes.
     left: Option<(u32, u64)>,
     /// Like [`CursorState::owed`].
     owed: Option<(u64, EventId)>,
@@ -136,7 +136,7 @@ impl Replica {
         self.synced == self.end
     }
 
-    /// Returns the last synced event of that segment, if any.
+    /// Returns the last synced event of the segment, if any.
     pub fn synced_in(&self, segment: u32) -> Option<Place> {
         let (_, place) = self.synced.last?;
         (place.segment == segment).then_some(place)
@@ -322,8 +322,8 @@ impl Replica {
         }
     }
 
-    /// Sends the group once. A group that was sent before may still be recorded. Only another host's group at its position proves
-    /// that it never will be.
+    /// Sends the group once. A group that was sent before may still be recorded. Only a group of another host at the same position proves
+    /// that it will never be recorded.
     fn append_once(&mut self, append: &Append<'_>, to: Option<LogState>, again: bool) -> Outcome {
         let outcome = match to {
             None => self.journal.append(&[*append], LogState::Open).pop(),

@@ -164,9 +164,9 @@ struct Rows<'a> {
 /// Result of looking for the row of a group.
 enum RowLookup {
     Row(JournalRow),
-    /// No row is at that place, but there are later rows.
+    /// The journal has no row for the group, but later rows.
     Nothing,
-    /// No row is at that place, and there is no later row.
+    /// The journal has no row for the group, and no later row.
     End,
 }
 

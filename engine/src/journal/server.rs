@@ -61,7 +61,7 @@ pub enum ConfigError {
     /// The URL holds a secret, which others could read.
     #[error("{0}")]
     SecretInUrl(&'static str),
-    /// Another error.
+    /// The configuration is wrong for another reason.
     #[error("{0}")]
     Invalid(String),
 }
@@ -89,8 +89,8 @@ pub trait Connector: Debug {
     /// Returns the state of the journal.
     fn inspect(&self) -> Result<JournalInfo>;
 
-    /// Upgrades a journal of an older teamlog. Older versions of teamlog are then refused. Returns `None` if there is only one
-    /// version so far.
+    /// Upgrades a journal of an older teamlog. Older versions of teamlog are then refused. Returns `None` if only one version of this kind
+    /// of journal exists.
     fn migrate(&self) -> Option<Result<JournalInfo>> {
         None
     }

@@ -176,7 +176,7 @@ impl Log {
         !flagged && self.beyond(head).is_ok_and(|beyond| beyond == 0)
     }
 
-    /// Returns the valid witness if nothing is recovered; `None` if the log is not settled.
+    /// Returns the witness to compare with `head`; `None` if the log is not settled, or if the head has moved meanwhile.
     fn witness_behind(&self, head: &Head, settled: bool) -> Result<Option<Witness>> {
         match self.witness().filter(|_| settled) {
             // The witness is read after the head, which may have moved meanwhile.

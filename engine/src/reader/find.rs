@@ -56,8 +56,8 @@ impl Reader {
         Ok(Some(Reader::new(storage, dir, self.identity(), head)))
     }
 
-    /// Returns the last event for which `reached` is false, and the first event for which it is true. `reached` must be true for
-    /// all events after that.
+    /// Returns the last event for which `reached` is false, and the first event for which it is true. `reached` must also be true for all
+    /// events after the first such event.
     fn border(
         &self,
         reached: impl Fn(&Envelope<'_>) -> bool,
@@ -94,8 +94,8 @@ impl Reader {
         Ok((before, found))
     }
 
-    /// Returns the first of these segments that has an event, and the value of `reached` for this event. A crash right after a
-    /// rotation leaves a segment without events.
+    /// Returns the first segment of `segments` that has an event, and the value of `reached` for the segment's first event. A crash right
+    /// after a rotation leaves a segment without events.
     fn probe(
         &self,
         segments: impl Iterator<Item = u32>,
@@ -114,8 +114,8 @@ impl Reader {
         Ok(None)
     }
 
-    /// Calls `each` with the events of a segment until it returns false. If `about` is 1, reads only the first event. Returns
-    /// true if `each` returned false.
+    /// Calls `each` with the events of a segment until it returns false. Reads about `about` bytes at a time; 1 reads one event at a time.
+    /// Returns true if `each` returned false.
     fn walk(
         &self,
         segment: u32,

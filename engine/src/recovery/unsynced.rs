@@ -20,7 +20,7 @@ pub(crate) struct Broken {
     pub whole: Head,
 }
 
-/// Bytes of a segment to read at once to find its first group.
+/// Number of bytes that are read at once to find the first group of a segment.
 const PIECE_BYTES: u64 = 64 << 10;
 
 /// Returns the state of a log whose head names missing bytes. Returns `None` if no bytes are missing, if the log has no journal,

@@ -1,8 +1,8 @@
 //! Copies the readable events of a damaged log into a new log.
 //!
-//! The new log has its own id, because receipts of the old log do not hold for it. A group is copied whole or not at all. The
-//! exception are foreign events of a damaged group that do not depend on the group's other events: each of these events becomes
-//! its own group. Events keep id, time and content, and get new seqs.
+//! The new log has its own id, because receipts of the old log do not hold for it. A group is copied whole or not at all. The exceptions
+//! are foreign events of a damaged group that do not depend on the group's other events: each of these events becomes its own group. Events
+//! keep id, time and content, and get new seqs.
 
 use super::archive;
 use super::survey::{Damaged, Finding, Lost, Survey};

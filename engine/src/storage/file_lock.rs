@@ -1,7 +1,7 @@
-//! The lock of a file or directory (`flock`): taken with a deadline, released on drop; its holder is named for people.
+//! The lock of a file or directory (`flock`): taken with a deadline, released on drop. An error names the holder for people.
 //!
-//! `flock` belongs to the open file, so it survives other opens and closes of the same file in this process, and ends
-//! with the process. The pid is only shown; no decision depends on it.
+//! `flock` belongs to the open file, so it survives other opens and closes of the same file in this process, and ends with the process. The
+//! pid is only shown; no decision depends on it.
 
 use super::{self as storage, HeldLock, LockError};
 use rustix::fs::{major, minor};

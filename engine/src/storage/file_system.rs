@@ -8,9 +8,9 @@ use std::os::fd::AsFd;
 pub enum FileSystemKind {
     /// Local: locks exclude every process, a sync reaches the disk.
     Local,
-    /// A network or host-shared file system, by name (`nfs`, `9p`, …): another machine may change the files and ignore our locks.
-    /// `fuse` counts as a network file system, because sshfs, s3fs and virtiofs all show as `fuse` and keep locks to their own
-    /// side. A local disk that is mounted through FUSE (ntfs-3g) is refused too, to be safe.
+    /// A network or host-shared file system, by name (`nfs`, `9p`, …): another machine may change the files and ignore our locks. `fuse`
+    /// counts as a network file system, because sshfs, s3fs and virtiofs all show as `fuse`, and other machines do not see their locks. A
+    /// local disk that is mounted through FUSE (ntfs-3g) is refused too, to be safe.
     Network(String),
 }
 

@@ -77,7 +77,7 @@ impl Files {
         ownership::set_access(&self.root_dir, path, gid, mode)
     }
 
-    /// Returns owner and mode for a new file at that path.
+    /// Returns owner and mode for a new file at `path`.
     fn new_access(&self, path: &Path) -> io::Result<NewAccess> {
         self.ownership.at(&self.root_dir, path)
     }

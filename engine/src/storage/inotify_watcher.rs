@@ -21,8 +21,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Events for a replaced or removed name.
 const NAMES: WatchFlags = WatchFlags::MOVE_SELF.union(WatchFlags::DELETE_SELF);
-/// Events to watch on a file. They include writes, and the removal of an open file (which changes its number of names, an
-/// attribute). On a directory, they would report every file in it.
+/// Events to watch on a file. They include writes, and changes of attributes: the removal of a name of an open file changes its number of
+/// names. On a directory, they would report every file in it.
 const CONTENT: WatchFlags = WatchFlags::MODIFY.union(WatchFlags::ATTRIB);
 
 #[derive(Debug)]

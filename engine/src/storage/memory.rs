@@ -153,7 +153,7 @@ impl Memory {
         *guard(&self.shared.calls).entry(call).or_default() += 1;
     }
 
-    /// Wakes waiting watchers. The caller calls it after the change, because watchers check at once.
+    /// Wakes waiting watchers. Must be called after the change, because watchers check at once.
     fn changed(&self) {
         self.shared.changes.tell();
     }

@@ -50,7 +50,8 @@ impl RootDir {
                 path
             };
             match self.resolve(whole, flags, mode) {
-                // A sandbox answers EPERM for unknown calls. If access is really forbidden, the walk returns EPERM, too.
+                // A sandbox answers EPERM for unknown calls, so every name of the path is opened separately. If access is really forbidden,
+                // that also returns EPERM.
                 Err(Errno::PERM) => {}
                 Err(Errno::NOSYS) => self.walks.store(true, Relaxed),
                 answer => return Ok(answer?),

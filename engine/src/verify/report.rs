@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::words;
 
-/// Largest number of problems in the list; a badly damaged log has one every few bytes.
+/// Largest number of problems in the list, because a badly damaged log can have a problem every few bytes.
 const PROBLEMS_MAX: usize = 100;
 
 words! {

@@ -57,8 +57,8 @@ impl ActiveSegment {
         self.len.load(Relaxed)
     }
 
-    /// Writes `bytes` at `start`. If they end after the zeros ahead, also writes zeros up to `ahead` after them. The sync of the
-    /// bytes also syncs the zeros.
+    /// Writes `bytes` at `start`. If the bytes end after the zeros ahead, also writes `ahead` zeros after the bytes. The sync of
+    /// the bytes also syncs the zeros.
     pub fn write(&self, bytes: &[u8], start: u64, ahead: u64) -> io::Result<()> {
         self.file.write_all_at(bytes, start)?;
         let end = start + bytes.len() as u64;

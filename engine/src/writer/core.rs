@@ -43,7 +43,7 @@ pub(crate) struct Core<S> {
     pub collect_events: bool,
     /// This host's side of the log's journal, if the log has a journal.
     pub replica: Option<Replica>,
-    /// Error that ended this round: the other jobs of the round are not recorded. The log is unchanged.
+    /// Error that ended this round: the pending group and the later jobs of the round are not recorded.
     pub ended: Option<Error>,
     /// Number of jobs with events in the next group.
     pub jobs: usize,

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Upper bounds of the classes of [`WriterCounts::jobs_of_groups`], in jobs per group. One more class holds larger groups.
 pub const JOBS_OF_GROUPS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/// Sums of a writer, counted from its creation.
+/// Counters of a writer since its creation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WriterCounts {
     /// Number of groups; each group is one write and one sync.

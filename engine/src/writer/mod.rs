@@ -450,7 +450,7 @@ fn appended(last_seq: u64, last_id: EventId, count: usize) -> AppendedGroup {
     }
 }
 
-/// Passes leadership on when a round ends, also after a panic.
+/// Passes leadership on when the value is dropped: at the end of a round, also after a panic.
 struct Lead<'a, S: State>(&'a Writer<S>);
 
 impl<S: State> Drop for Lead<'_, S> {

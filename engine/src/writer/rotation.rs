@@ -8,12 +8,12 @@ use super::State;
 use super::active::ActiveSegment;
 use super::core::Core;
 
-/// A long-lived writer ends a segment early by at most this fraction.
+/// A long-lived writer leaves at most one part in `LAST_PART` of a segment free.
 const LAST_PART: u64 = 8;
 
 impl<S: State> Core<S> {
-    /// Returns true if a group that ends at `end` should be the last group of its segment. Only a long-lived writer ends a
-    /// segment so: this group and the next group then share the syncs of a rotation.
+    /// Returns true if a group that ends at `end` should be the last group of its segment. Only a long-lived writer ends a segment early:
+    /// this group and the next group then share the syncs of a rotation.
     pub(super) fn is_last_of_segment(&self, end: u64) -> bool {
         let max = self.options.segment_bytes_max;
         let margin = self.options.ahead_bytes.min(max / LAST_PART);

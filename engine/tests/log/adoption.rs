@@ -20,7 +20,7 @@ fn named() -> JournalIdentity {
     }
 }
 
-/// Returns the options of a host with that journal.
+/// Returns the options of a host that uses the journal.
 fn of(journal: &Line, seed: u64) -> LogOptions {
     let mut options = given!(LogOptions, ahead_from_group: 1, ahead_bytes: 300,
         lock_deadline: Duration::ZERO, ..small(seed));

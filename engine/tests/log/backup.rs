@@ -1,5 +1,5 @@
-//! Tests of backups: the backup has the log's bytes, only new bytes are copied, and after a stop at any call the old backup or
-//! the new one is there.
+//! Tests of backups: the backup has the log's bytes, only new bytes are copied, and after a stop at any call the old backup or the new
+//! backup exists.
 
 use crate::support::*;
 use std::sync::atomic::{AtomicBool, Ordering};

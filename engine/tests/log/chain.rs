@@ -9,7 +9,7 @@ fn opts() -> LogOptions {
     given!(LogOptions, segment_bytes_max: 2_000, ..options().1)
 }
 
-/// Creates a log of four segments. It has five once it has grown.
+/// Creates a log of four segments.
 fn log(storage: &Arc<dyn Storage>, format: Format) -> Log {
     let log = create(storage, format, &opts());
     grow(&log, 4);
@@ -43,7 +43,7 @@ fn a_changed_sealed_segment_is_noticed_by_all_who_rely_on_it() {
         let receipt = receipt(&log(&arc(&whole), format));
         let names = forge::names(&whole);
         for changed in 0..3 {
-            // Update the digests in this many of the later headers.
+            // Update the digests in the headers of the next `chained` segments.
             for chained in 0..3 - changed {
                 let what = format!("{format:?}: segment {changed}, {chained} headers");
                 let memory = whole.snapshot();

@@ -56,7 +56,8 @@ fn every_flipped_bit_is_reported() {
     }
 }
 
-/// Flips each bit of a byte and restores it, and once more for a reader.
+/// Flips each bit of a byte, checks that `verify` reports damage, and restores the bit. Then flips one bit and checks that a reader reports
+/// damage.
 fn flip_byte(memory: &Memory, path: &Path, offset: u64) {
     let flip = |bit: u64| memory.corrupt(path, offset, 1 << bit).unwrap();
     for bit in 0..8 {
@@ -136,7 +137,7 @@ fn a_damaged_slot_of_the_head_is_written_again_by_whoever_opens_the_log() {
             assert_eq!(slots().damaged, 1, "{format:?}, slot {slot}");
             drop(log.lock().unwrap());
             assert_eq!(slots().damaged, 0, "{format:?}, slot {slot}");
-            // Both slots are valid, and without either of them the log is unchanged.
+            // Both slots are valid. If either of them is damaged, the log is still the same.
             for lost in [0, 1] {
                 let again = damaged.snapshot();
                 again.corrupt(&head, lost * 512 + 40, 1).unwrap();

@@ -48,7 +48,7 @@ fn limits_are_exact_and_named() {
     say(&writer, "still here");
 }
 
-/// Checks that the events are refused because of the named field.
+/// Checks that the append is refused because of the field `because_of`.
 fn refused(writer: &Writer<()>, events: Vec<NewEvent>, because_of: &str) {
     let what = format!("{events:?}");
     match writer.append(events, Durability::Synced).unwrap_err() {

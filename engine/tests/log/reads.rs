@@ -4,7 +4,7 @@
 use crate::support::*;
 use teamlog_engine::Place;
 
-/// ENOSPC, EDQUOT, EFBIG, EROFS, EACCES.
+/// Errors of a write for lack of space or permission: ENOSPC, EDQUOT, EFBIG, EROFS, EACCES.
 const NOT_WRITTEN: [i32; 5] = [28, 122, 27, 30, 13];
 /// Calls that change a file.
 const WRITES: [&str; 9] = [
@@ -24,7 +24,7 @@ fn append(log: &Log, said_in_it: &[&str]) {
     writer(log).append(events, Durability::Synced).unwrap();
 }
 
-/// Creates a log of two events with each possible rest after a crash: a torn group, a whole group, and both.
+/// Creates logs of two events, each with other bytes after the head, as a crash can leave them: a torn group, a whole group, and both.
 fn left_behind(format: Format) -> Vec<(&'static str, Memory)> {
     let memory = Memory::new();
     let log = create(&arc(&memory), format, &options().1);

@@ -1,5 +1,5 @@
-//! Tests of every kind of problem that `verify` reports, in both formats: each is made on a real log, and exactly this problem is
-//! found.
+//! Tests of every kind of problem that `verify` reports, in both formats. A test damages a real log, and `verify` must report exactly the
+//! expected problems.
 
 use crate::support::forge::{self, Segment, chain_again, change_an_event};
 use crate::support::*;
@@ -358,7 +358,7 @@ fn every_kind_of_problem_is_found_and_nothing_but_it() {
     }
 }
 
-/// Returns a segment's bytes with an additional group. Its second frame names another group size than its first frame.
+/// Returns a segment's bytes with an additional group. The second frame of the group names another group size than the first frame.
 fn disagreeing(
     format: Format,
     bytes: &[u8],

@@ -24,8 +24,8 @@ pub struct Failed<T> {
     pub done: T,
 }
 
-/// Runs `act` on copies of `start`, and fails another call in each run. Calls back with every such run. Returns the result of a
-/// run without faults.
+/// Runs `act` on copies of `start`, and fails another call in each run. Passes each failed run to the callback. Returns the result of a run
+/// without faults.
 pub fn at_every_call<T>(
     start: &Memory,
     fault: Fault,

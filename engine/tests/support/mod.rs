@@ -32,7 +32,7 @@ use teamlog_engine::{Event, Identity, JournalIdentity, ManualClock, NewLog, Stat
 /// Both formats: every test runs on both.
 pub const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
-/// 2026-11-21T10:00:00Z.
+/// Returns the time at which the tests' clock starts: 2026-11-21T10:00:00Z.
 pub fn start() -> Timestamp {
     Timestamp::parse("2026-11-21T10:00:00Z").unwrap()
 }
@@ -73,7 +73,7 @@ pub fn create_shared(storage: &Arc<dyn Storage>, format: Format, options: &LogOp
     Log::create_from(identity, storage.clone(), &dir(), options.clone()).unwrap()
 }
 
-/// Returns options with which every log is written through clones of this journal.
+/// Returns options with which every log uses clones of this journal.
 pub fn through<J>(journal: J, options: &LogOptions) -> LogOptions
 where
     J: Journal + Clone + Sync + 'static,

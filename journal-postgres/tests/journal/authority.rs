@@ -26,7 +26,7 @@ impl Authority {
         assert!(output.status.success(), "openssl {line}: {said}");
     }
 
-    /// Creates `NAME.pem` and `NAME.key` for a subject and another name of it, valid for `days` days.
+    /// Creates the certificate `NAME.pem` and the key `NAME.key` for a subject, with the further name `also`, valid for `days` days.
     pub fn vouch(&self, name: &str, subject: &str, also: &str, days: u32) {
         let extensions = self.path("extensions");
         std::fs::write(extensions, format!("subjectAltName={also}\n")).unwrap();

@@ -57,7 +57,7 @@ impl Host {
         Log::open(storage, &dir(), self.options())?.lock()
     }
 
-    /// Takes the lock, and repeats that until the journal answers.
+    /// Takes the lock. Repeats the attempt until the journal answers.
     fn lock_at_last(&self) -> LockedLog {
         let end = Instant::now() + Duration::from_secs(60);
         loop {

@@ -91,7 +91,7 @@ fn another_journal_is_refused(cluster: &Cluster) {
     assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
 }
 
-/// Checks that a role with a host's grants can append and read, but cannot change, delete or start anything.
+/// Checks that a role with a host's grants can append and read, but cannot change or delete groups, or start a log.
 fn hosts_change_nothing(cluster: &Cluster) {
     let as_host = |text: &str| {
         let text = format!(

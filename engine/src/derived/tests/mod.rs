@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// Directory of the store in tests.
 const DIR: &str = "teams/demo/derived/v1";
 
-/// Changes for a model.
+/// Changes by key; `None` deletes the key.
 type Changes = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
 /// Creates a storage in a temporary directory, which is removed when the `TempDir` is dropped.
@@ -86,7 +86,7 @@ fn write(store: &Store, first: u64, last: u64, changes: &Changes) -> Option<Stor
     store.write(delta).unwrap()
 }
 
-/// Returns all live entries, by a scan.
+/// Returns all live entries, read by a scan.
 fn live(store: &Store) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let all = store.scan(&[0], &[0xff; 8], false);
     all.map(|entry| entry.map(|(key, value)| (key, value.to_vec())).unwrap())

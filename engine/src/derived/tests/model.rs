@@ -13,7 +13,7 @@ enum Step {
     Reopen,
 }
 
-/// Returns one of few different keys, so that keys are overwritten, deleted and shared. Some keys are long, some are in series.
+/// Generates one of few different keys, so that keys are overwritten, deleted and shared. Some keys are long, and some are in a series.
 fn a_key() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         (1_u8..4, 0_u16..40).prop_map(|(namespace, number)| {
@@ -168,8 +168,8 @@ fn separators_of_every_length_lead_to_every_key() {
             .wrapping_add(1);
         (state >> 33) % below
     };
-    // The keys have a long common start, and ends of few letters and different lengths. So separators can be shortened much on
-    // each level of a deep tree.
+    // The keys have a long common prefix and a short end of varying length. So separators can be shortened much on each level of a deep
+    // tree.
     let mut changes = Changes::new();
     for _ in 0..3000 {
         let mut key = vec![1; 600];

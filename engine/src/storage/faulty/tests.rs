@@ -11,7 +11,7 @@ fn faulty() -> (Memory, Faulty) {
     (memory.clone(), Faulty::new(Arc::new(memory)))
 }
 
-/// Runs every operation once on an empty tree; stops at the first error.
+/// Calls every method of the storage once on an empty tree; stops at the first error.
 fn everything(storage: &dyn Storage) -> io::Result<()> {
     storage.create_dir(path("d"))?;
     let file = storage.open(path("d/f"), OpenMode::CreateNew)?;

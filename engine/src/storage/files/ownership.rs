@@ -119,7 +119,7 @@ impl NewAccess {
 pub(super) struct Ownership(Mutex<Option<(PathBuf, NewAccess)>>);
 
 impl Ownership {
-    /// Returns owner and mode for a new file at that path. Makes a system call only if the team is not the team of the last call.
+    /// Returns owner and mode for a new file at `path`. Makes a system call only if the file's team is another team than in the last call.
     pub fn at(&self, root: &RootDir, path: &Path) -> io::Result<NewAccess> {
         let names = relative::names(path)?;
         let deciding = names.len().saturating_sub(1).min(DECIDING_NAMES);
@@ -140,7 +140,7 @@ impl Ownership {
         Ok(new)
     }
 
-    /// Forgets the result, after a directory got another owner or mode.
+    /// Forgets the last result. Called after a directory got another owner or mode.
     pub fn forget(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const NOW: Duration = Duration::ZERO;
 
-/// Returns a root, and the same root without `openat2`.
+/// Opens a directory twice as a root: as usual, and without the system call `openat2`.
 fn roots() -> (TempDir, [Files; 2]) {
     let dir = tempfile::tempdir().unwrap();
     let walking = Files::open(dir.path()).unwrap();

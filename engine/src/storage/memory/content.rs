@@ -57,7 +57,7 @@ impl Content {
         self.unsynced.push(change);
     }
 
-    /// Makes everything so far durable.
+    /// Makes all changes so far durable.
     pub(super) fn sync(&mut self) {
         if self.unsynced.is_empty() {
             return;

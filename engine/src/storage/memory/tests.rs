@@ -99,7 +99,7 @@ fn a_synced_name_without_synced_bytes_is_an_empty_file() {
     assert_eq!(outcomes(&memory), [vec![], vec![0], vec![b'x']].into());
 }
 
-/// Fills the pieces whose bit is set.
+/// Fills each piece of `bytes` whose bit is set in `subset`.
 fn fill_subset(bytes: &mut [u8], subset: usize, pieces: [std::ops::Range<usize>; 3]) {
     for (n, piece) in pieces.into_iter().enumerate() {
         if subset >> n & 1 == 1 {

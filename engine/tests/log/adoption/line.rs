@@ -56,7 +56,7 @@ impl Line {
         }
     }
 
-    /// Returns two flags: the call is carried out, and the call is answered.
+    /// Returns two flags: true if the call is carried out, and true if the call is answered.
     fn call(&self) -> (bool, bool) {
         match &mut *self.cut.lock().unwrap() {
             None => (true, true),

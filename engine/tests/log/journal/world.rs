@@ -65,9 +65,9 @@ pub struct Done {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CameTo {
-    /// Recorded with this seq.
+    /// The job's event was recorded with this seq.
     Acked(u64),
-    /// Refused on a state with this many events.
+    /// The job was refused on a state with this number of events.
     Refused(u64),
     /// The job recorded nothing.
     Nothing,
@@ -242,7 +242,7 @@ impl World {
         }
     }
 
-    /// Returns every host's log at the end. Each host gets all events without the other hosts.
+    /// Ends every host and opens its log again, which reads the missing events from the journal. Returns the logs.
     pub fn logs(self: &Arc<World>) -> Vec<(Log, Memory)> {
         let ended = |slot: &Mutex<Option<Host>>| {
             let host = guard(slot).take().unwrap();
