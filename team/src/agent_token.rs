@@ -231,7 +231,7 @@ impl Command for TokenRevoke {
     type Answer = TokenAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        // Allowed in a closed team too.
+        // A token can be revoked in a closed team too.
         CommandTerms::new(Authority::Anyone)
             .named(false)
             .when_closed()

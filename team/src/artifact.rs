@@ -158,7 +158,7 @@ impl From<&Artifact> for ArtifactShown {
 }
 
 impl ArtifactFile {
-    /// Creates an artifact file with bytes in place of the input's text.
+    /// Creates an artifact file with the given bytes, which replace the input's text.
     pub fn new(put: ArtifactPut, bytes: Vec<u8>) -> ArtifactFile {
         let digest = blake3::hash(&bytes).to_hex().to_string();
         ArtifactFile { put, digest, bytes }
@@ -349,7 +349,7 @@ impl Team {
         let aside = PathBuf::from(aside);
         let laid = write_durably(storage, &aside, &path, bytes);
         if laid.is_err() {
-            // A leftover file is harmless, so the first error is the one to report.
+            // Reports the first error. A leftover temporary file is harmless.
             let _ = storage.remove_file(&aside);
         }
         Ok(laid.map_err(Error::io("write", &path))?)

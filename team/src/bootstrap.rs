@@ -34,7 +34,7 @@ use fields::{
 use payload::{Report, read};
 use verdict::{Accepted, Ruled, broken, illegal};
 
-/// Decides the effect of a report on a run, as a pure function. `name` and `data` are those of the report.
+/// Decides the effect of a report on a run, as a pure function. `name` and `data` are the report's name and data.
 pub(crate) fn decide(
     run: &Run,
     report: &Report,
@@ -118,7 +118,7 @@ fn legal(run: &Run, event: Event) -> Result<(), Refusal> {
     Err(illegal(run, row.name, &why))
 }
 
-/// Returns the roster's members that `members` lacks.
+/// Returns the roster members that are missing in `members`.
 fn missing_of(run: &Run, members: &[String]) -> Vec<String> {
     let core = Core::ALL.iter().filter(|core| {
         !members

@@ -47,8 +47,8 @@ pub(crate) trait Command: Clone + Send + 'static {
     /// implementation permits nothing.
     fn terms(&self) -> CommandTerms<'_>;
 
-    /// Returns true if an event of this command only follows from another one. Such an event keeps the trace of its own subject,
-    /// and has no actor.
+    /// Returns true if an event of this command only follows from another event. Such an event keeps the trace of its own subject, and has
+    /// no actor.
     fn is_consequence(&self, event: &NewEvent) -> bool {
         CONSEQUENCES.contains(&&*event.kind)
     }
@@ -56,7 +56,7 @@ pub(crate) trait Command: Clone + Send + 'static {
     /// Decides from input, context and state alone, as a pure function. An error records nothing.
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>>;
 
-    /// Returns the answer after the command's events have their stamps and are part of the state.
+    /// Returns the answer. Called after the command's events have their seqs and times and are part of the state.
     fn answer(&self, decided: &Self::Decided, after: &After<'_>) -> Result<Self::Answer>;
 
     /// Returns the maximum size of the events that [`Command::stored_answers`] returns.

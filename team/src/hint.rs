@@ -3,8 +3,7 @@
 
 use crate::refusal::{Code, Refusal};
 
-/// Returns the hint of a refusal together with the operation to call next. That operation only reads, so every caller may
-/// call it.
+/// Returns the hint of a refusal together with the operation to call next. That operation only reads, so every caller may call it.
 pub fn for_operations(refusal: &Refusal) -> Option<String> {
     let operation = match refusal.code {
         Code::TaskNotFound => Some("to see all tasks: list-tasks"),

@@ -4,8 +4,8 @@ use crate::refusal::shown;
 use std::time::Instant;
 use teamlog_engine::Timestamp;
 
-/// Tolerance for times in the future. It covers differences between the clocks of machines that share a log, and events in
-/// quick succession, which get stamps a microsecond apart.
+/// Tolerance for times in the future. It covers differences between the clocks of machines that share a log, and events in quick
+/// succession, which get times a microsecond apart.
 pub(crate) const AHEAD_TOLERATED_MICROS: i64 = 1_000_000;
 
 /// Returns the milliseconds since `started`.
@@ -37,7 +37,7 @@ const WEEKDAYS: [&str; 7] = [
 /// Forms of a time that a person may give.
 const FORMS: &str = "a time must look like 2026-12-01, 2026-12-01T09:00:00Z, friday, tomorrow, today or 3d (also m, h, w)";
 
-/// The point of a day that a day without a time means.
+/// The time of day that a date without a time means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DayEdge {
     /// The first second of the day.
@@ -46,8 +46,8 @@ pub(crate) enum DayEdge {
     End,
 }
 
-/// Reads a time as a person gives it, at `now`: a time, a date, `today`, `tomorrow`, the next day of a name, or a duration
-/// from now. Days are days of UTC.
+/// Reads a time as a person gives it: a time, a date, `today`, `tomorrow`, the name of a weekday, or a duration. A weekday means the next
+/// day with that name, and a duration starts at `now`. Days are days of UTC.
 ///
 /// # Errors
 /// Names the text and the forms.
@@ -85,7 +85,7 @@ fn at_edge(start: i64, edge: DayEdge) -> Option<i64> {
     }
 }
 
-/// Returns the days from `today` to the next day of a name, or of its first three letters; 1 to 7.
+/// Returns the number of days from `today` to the next weekday with this name: 1 to 7. The name may be cut to three letters.
 fn days_until(word: &str, today: i64) -> Option<i64> {
     let is_named = |day: &&str| *day == word || word.len() == 3 && day.starts_with(word);
     let day = WEEKDAYS.iter().position(is_named)?;

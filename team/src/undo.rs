@@ -1,6 +1,6 @@
-//! `undo`: appends what reverses a command of an agent. The log keeps both.
+//! `undo`: appends events that reverse a command of an agent. The log also keeps the events of the command.
 //!
-//! The command and the state before it are read outside of the decision, which then checks that they are the wanted ones.
+//! The command and the state before it are read before the decision. The decision then checks that they are the right ones.
 
 use crate::claim::holding::{TaskDecision, block};
 use crate::mode::end::canceled;
@@ -26,7 +26,7 @@ operation! {
     refuses = [PointUnknown, InvalidTransition, PastBusy]
 }
 
-/// `{undone, seq, text, task_id?}`.
+/// The answer `{undone, seq, text, task_id?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UndoAnswer {
     /// Kind of the event that was reversed
@@ -42,7 +42,7 @@ pub struct UndoAnswer {
 
 /// Detail of a refusal: the seq of the event that must be read before the command can be decided.
 const UNREAD: &str = "unread";
-/// Maximum number of events before an event of a command in which its first event is searched.
+/// Maximum number of earlier events that are searched for the first event of a command.
 const GROUP_MAX: u64 = 16;
 /// Kinds of events that follow from another event of their command, each with the kind of that event.
 const FOLLOWS: [(&str, &str); 4] = [
@@ -61,10 +61,10 @@ const BESIDE_START: [&str; 4] = [
 /// Maximum number of later events that a refusal names.
 const LATER_MAX: usize = 5;
 
-/// A command that is to be reversed, as it was read.
+/// The command to reverse, as read from the log.
 #[derive(Debug, Clone)]
 struct Target {
-    /// The event that the caller, or the state, named.
+    /// Seq of the event to undo: the caller's, or the agent's last one.
     asked: u64,
     /// First event of the command.
     event: Event<'static>,
@@ -72,11 +72,11 @@ struct Target {
     task: Option<Task>,
     /// The settings that the event changed, with their values before the event.
     settings: Vec<(Setting, Option<settings::Value>)>,
-    /// The newest later events of the task, as `task_claimed by dev (event 7)`.
+    /// The newest later events of the task, in the form `task_claimed by dev (event 7)`.
     later: Vec<String>,
 }
 
-/// An undo, with the command that it reverses once that is read.
+/// An undo. `target` is set after the command to reverse was read.
 #[derive(Debug, Clone)]
 struct Reversal {
     undo: Undo,
@@ -106,7 +106,7 @@ impl Team {
         }
     }
 
-    /// Reads the command of an event, and the state before it.
+    /// Reads the command that recorded an event, and the state before that command.
     fn target(&mut self, asked: u64) -> Result<Target> {
         let event = self.query(|live, reader| first_of(live, reader, asked))?;
         let fact = match event.foreign {
@@ -247,7 +247,7 @@ impl Target {
         refusal.detail("seq", self.event.seq).into()
     }
 
-    /// Returns what reverses the command, in words and as events.
+    /// Returns the events that reverse the command, and a text about them.
     fn reverse(&self, ctx: &Ctx, live: &Live, actor: &str) -> Reversed {
         let seq = self.event.seq;
         let fact = match self.event.foreign {
@@ -372,7 +372,7 @@ impl Target {
         Ok((text, decision.events))
     }
 
-    /// Appends an edit that restores the values from before an edit.
+    /// Appends an edit that restores the values before the edit `updated`.
     fn restore_texts(
         &self,
         live: &Live,

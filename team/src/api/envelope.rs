@@ -9,9 +9,9 @@ use crate::time::milliseconds;
 pub struct Envelope<'a> {
     /// Always `"1.0"`.
     pub schema_version: &'static str,
-    /// Start of the operation: RFC 3339 in UTC, with milliseconds.
+    /// Time at which the operation started: RFC 3339 in UTC, with milliseconds.
     pub timestamp: String,
-    /// The command line; without the operation if the call could not be parsed.
+    /// The command line. Without the operation if the call could not be parsed.
     pub command: String,
     /// True if the operation was carried out.
     pub ok: bool,

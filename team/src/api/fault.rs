@@ -21,7 +21,7 @@ pub struct Fault {
     pub details: Map<String, Value>,
 }
 
-/// Code of any fault without a code in the contract.
+/// Outer code of a fault for which the contract has no code of its own.
 const FAILED: &str = "operation_failed";
 
 impl Fault {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Field that every operation accepts and ignores.
 const WORKING_DIRECTORY: &str = "workingDirectory";
 const EXPECTED_VERSION: &str = "expected_version";
-/// Field that is read like a required text, although an epoch can replace it.
+/// The field `claim_token`. Its value is checked like a required text, although a claim can be proved by `epoch` instead.
 const TOKEN: &str = "claim_token";
 
 /// Fields with names, in the order of their checks.
@@ -29,7 +29,7 @@ const NAMES: [&str; 5] = ["worker", "from_worker", "to_worker", "task_id", TEAM]
 /// Fields with lists of task ids.
 const TASK_LISTS: [&str; 3] = ["blocked_by", "depends_on", "deps"];
 
-/// Maximum number of differing letters by which an unknown field counts as a misspelling of a known field.
+/// Maximum number of letters in which an unknown field may differ from a known field to count as a misspelling.
 const LOOKALIKE: usize = 2;
 
 /// A checked input, without the fields that all operations have in common.
@@ -74,7 +74,8 @@ impl Request {
         read(Value::Object(self.own.clone())).map_err(|error| self.unreadable(&error))
     }
 
-    /// Returns the fault of an input with the right types that cannot be parsed. The cause is an unknown word for a choice.
+    /// Returns the fault of an input that cannot be parsed although every field has the right type. Usually a field that allows only
+    /// certain words has another word.
     fn unreadable(&self, error: &serde_json::Error) -> Fault {
         for field in &self.shapes.own.fields {
             let (Kind::Choice(words), Some(Value::String(word))) =
@@ -224,7 +225,7 @@ impl InputReader<'_> {
     }
 
     fn check_missing(&mut self) -> Result<(), Fault> {
-        // JSON literals that count as missing if a text is required.
+        // Booleans and numbers in required text fields. They count as missing, and the message shows how to write them as text.
         let mut empty = BTreeMap::new();
         for field in &self.shapes.whole.fields {
             let Some(value) = self.input.get(&field.name) else {

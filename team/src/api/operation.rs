@@ -89,7 +89,7 @@ impl Operation {
                     Ok((data, warning.transpose()?.flatten(), Some(team)))
                 })
             }
-            // An operation that records events fails without a team.
+            // Without a team, only an operation that records events fails.
             Err(failure) => match failure.refusal() {
                 Some(missing) if missing.code == Code::TeamNotFound && !self.mutates() => {
                     let meant = missing.details.get("nearest").and_then(Value::as_str);
@@ -197,7 +197,7 @@ impl<O: Op> Input for O {
     }
 }
 
-/// Writes an answer. Every answer is promised to be readable into its own type without a loss.
+/// Serializes an answer. The contract promises that the JSON can be parsed into the answer's type again without loss.
 fn json<D: Serialize + DeserializeOwned>(data: &D) -> Result<Box<RawValue>> {
     let answer = serde_json::value::to_raw_value(data).map_err(broken)?;
     debug_assert_eq!(

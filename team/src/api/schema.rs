@@ -15,7 +15,7 @@ pub fn of_answer<T: JsonSchema>() -> Schema {
     of::<T>(&mut settings.into_generator())
 }
 
-// Has no type parameter, so that it is compiled once.
+// Builds the document. This function has no type parameter, so that it is compiled only once.
 fn document(
     generator: &mut SchemaGenerator,
     name: fn() -> Cow<'static, str>,

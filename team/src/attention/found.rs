@@ -33,10 +33,10 @@ pub(super) const FINDERS: &[fn(&mut AttentionScan<'_>) -> Result<()>] = &[
 
 /// Time for which a refused write is listed.
 const REFUSED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
-/// Number of refused writes to request. The last one only shows that there are more.
+/// Number of refused writes to request: one more than are listed, to learn if there are more.
 const REFUSED_ASKED: usize = 101;
 
-/// Finds tasks that wait for a failed or canceled dependency: blocked tasks, and unfinished tasks of workers.
+/// Finds tasks with a failed or canceled dependency. Searches blocked tasks, and unfinished tasks of the workers.
 fn waits_in_vain(look: &mut AttentionScan<'_>) -> Result<()> {
     let asked = look.asked();
     let mut waiting = look.live.blocked_tasks(None, asked)?.tasks;
@@ -194,8 +194,8 @@ fn overdue_acks(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds writes that the guard refused in the last day, the newest one per agent and path. The item's command tells if the
-/// refusal still holds.
+/// Finds the newest write per agent and path that the guard refused in the last day. The item's command shows if the write would still be
+/// refused.
 fn writes_refused(look: &mut AttentionScan<'_>) -> Result<()> {
     let since = look.now.plus_micros(-REFUSED_MICROS);
     let newest = refused::newest(look.live, look.reader, REFUSED_ASKED)?;

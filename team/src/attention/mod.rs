@@ -62,7 +62,7 @@ words! {
         DeadLetter = "dead_letter",
         /// The last event of a bootstrap run is a breach of the contract
         BootstrapBreached = "bootstrap_breached",
-        /// The team or an agent has used up its token budget
+        /// The team or an agent has spent its token budget
         BudgetUsed = "budget_used",
         /// A reviewer rejected a task that requires an approval
         ApprovalRejected = "approval_rejected",
@@ -78,9 +78,9 @@ words! {
         UnknownOwner = "unknown_owner",
         /// An agent that stopped left unread messages or unfinished tasks
         AgentGone = "agent_gone",
-        /// The lease of a claim expired, and no agent has claimed the task since
+        /// The lease of a claim expired, and no agent has claimed the task again
         LeaseExpired = "lease_expired",
-        /// An unfinished task was to be completed by now
+        /// The deadline of an unfinished task has passed
         Overdue = "overdue",
         /// A message was not acknowledged in time
         OverdueAck = "overdue_ack",
@@ -321,7 +321,7 @@ struct AttentionScan<'a> {
     reader: &'a Reader,
     team: &'a str,
     now: Timestamp,
-    /// Time before which a task's last update or report must be for the task to be stale.
+    /// A task is stale if its last update or report is before this time.
     stale_before: Timestamp,
     /// Maximum number of entries examined per kind.
     most: usize,
@@ -331,7 +331,7 @@ struct AttentionScan<'a> {
 }
 
 impl AttentionScan<'_> {
-    /// Returns the number of entries to request: one more than the scan examines, to learn if there are more.
+    /// Returns the number of entries to request: one more than the scan examines. The extra entry shows that there are more.
     fn asked(&self) -> usize {
         self.most.saturating_add(1)
     }

@@ -6,9 +6,9 @@ use super::{AttentionItem, AttentionKind, AttentionScan};
 use crate::operation::prelude::*;
 use crate::projections::task::Concern;
 
-/// Time for which a superseded message is listed, unless its task changes sooner.
+/// Time for which a superseded message is listed. If its task changes, the message is listed no longer.
 const SUPERSEDED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
-/// Number of superseded messages to request. The last one only shows that there are more.
+/// Number of superseded messages to request: one more than are listed, to learn if there are more.
 const SUPERSEDED_ASKED: usize = 101;
 
 /// Returns the command that shows a task.
@@ -41,7 +41,7 @@ pub(super) fn failed(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds unfinished tasks that were to be completed by now.
+/// Finds unfinished tasks whose deadline (`due_at`) has passed.
 pub(super) fn overdue(look: &mut AttentionScan<'_>) -> Result<()> {
     let tasks = look.live.overdue_tasks(look.now, look.asked())?;
     for task in look.bounded(tasks) {
@@ -86,7 +86,7 @@ pub(super) fn reported_blocked(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds reports that did not change their claim-governed tasks, and dependencies that an assignment could not set.
+/// Finds reports that did not change a claimed task, and dependencies that were ignored because they would form a cycle.
 pub(super) fn not_applied(look: &mut AttentionScan<'_>) -> Result<()> {
     for task in concerning(look, Concern::Unapplied)? {
         let (id, status, reported) = (&task.task_id, task.status.name(), &task.reported);
@@ -122,7 +122,8 @@ pub(super) fn not_applied(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds the newest messages of the last day that came too late. Skips a message if its task has changed since.
+/// Finds the newest messages of the last day that were older than the last message applied to their task. Skips a message if its task has
+/// changed since.
 pub(super) fn superseded(look: &mut AttentionScan<'_>) -> Result<()> {
     let since = look.now.plus_micros(-SUPERSEDED_MICROS);
     let newest = look.live.newest_superseded(SUPERSEDED_ASKED)?.seqs;

@@ -35,13 +35,13 @@ pub struct Fields {
 
 /// Field under which the unknown fields of a message are kept.
 const MESSAGE: &str = "message";
-/// Bounds for an unknown name in a message to count as a mistyped field: it differs by at most the first number of letters,
-/// and has at least the second number of letters.
+/// Bounds for mistyped fields. An unknown name in a message counts as a mistyped field if it differs from a known field by at most the
+/// first number of letters, and has at least the second number of letters.
 const LOOKALIKE: (usize, usize) = (1, 4);
 
 impl Fields {
-    /// Returns the fields with aliases resolved, and the fields that are only kept. In a message, every field that the event does
-    /// not have is only kept.
+    /// Returns the fields with aliases resolved, and the extra fields that are only stored. In a message, each field that the event does
+    /// not have is only stored.
     pub fn read(
         event: Event,
         data: &Map<String, Value>,
@@ -50,7 +50,7 @@ impl Fields {
     ) -> Result<(Fields, Map<String, Value>), Refusal> {
         let known = event.row().fields;
         let (mut fields, mut beside, mut rest) = (Map::new(), Map::new(), Map::new());
-        // If the data has a field `signal`, then `name` is an ordinary field.
+        // If the data has a field `signal`, the field `name` does not name the signal.
         let is_named =
             event == Event::Signal && data.get("signal").is_some_and(|name| !name.is_null());
         for (name, value) in data {

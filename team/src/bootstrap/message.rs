@@ -39,7 +39,8 @@ pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<ReportP
     Ok((name, rest))
 }
 
-/// Returns the name that decides how the report is read. If the report names the event of its signal, this is the signal.
+/// Returns the name that selects the parser of the report: the signal, if the report names the signal's event; else the common name of
+/// both.
 fn agreed<'a>(name: &'a str, signal: &'a str) -> Result<&'a str, Refusal> {
     if name == signal {
         return Ok(name);

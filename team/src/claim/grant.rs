@@ -1,7 +1,7 @@
 //! Checks that a claim is still live before its stored answer is given again. Otherwise an invalid token would look valid.
 //!
-//! The claim is parsed from the text of the stored answer. The answer's row does not refer to the event of the claim, and a
-//! decision does not read the log.
+//! The claim is parsed from the text of the stored answer, because the answer's row does not refer to the event of the claim, and a
+//! decision must not read the log.
 
 use crate::claim::holding::{ClaimCheck, TaskDecision};
 use crate::command::authority::ClaimProof;

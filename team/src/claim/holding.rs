@@ -35,8 +35,8 @@ pub(crate) enum ClaimCheck<'a> {
     Unclaimed,
 }
 
-/// A task with the events that the command will record. If the lease has expired, the expiry is the first event, and the task
-/// has the state after it.
+/// A task with the events that the command will record. If the lease has expired, the expiry is the first event, and `task` is the task
+/// after that event.
 pub(crate) struct TaskDecision {
     pub task: Task,
     pub events: Vec<NewEvent>,

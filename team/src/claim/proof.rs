@@ -104,7 +104,7 @@ impl<'a> ClaimProof<'a> {
     fn check_in_order(self, decision: &TaskDecision) -> Result<(), Refusal> {
         self.check_epoch(decision)?;
         decision.check_open()?;
-        // Reports an expired lease to any caller, because the task is as good as free.
+        // Reports an expired lease to any caller, because any agent may now claim the task.
         if let Ok(ClaimCheck::GaveUp | ClaimCheck::Unclaimed) = decision.check_claim(self) {
             return decision.claim_of(self).map(drop);
         }

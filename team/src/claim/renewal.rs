@@ -1,4 +1,4 @@
-//! Renewal of the holder's leases by its other commands: an agent that works does not lose its task.
+//! Automatic renewal of leases: each command of an agent renews its claims, so that an agent at work does not lose its task.
 
 use crate::claim::holding;
 use crate::command::Ctx;
@@ -9,8 +9,8 @@ use crate::projections::task::event::{Lease, TaskAct};
 /// Maximum number of claims of one agent that a command examines.
 const CLAIMS_MAX: usize = 16;
 
-/// Adds the renewal of each live claim that the acting agent made in this session, if less than the set part of its lease
-/// is left. A command that records nothing renews nothing, and no task is renewed that the command itself changes.
+/// Adds a renewal for each live claim that the acting agent made in this session, if the share of the lease that is left is below the
+/// setting. Adds none if the command records no event, and none for a task that the command itself changes.
 pub(crate) fn renew_own(ctx: &Ctx, live: &Live, events: &mut Vec<NewEvent>) -> Result<()> {
     let Some(session) = ctx.control.origin.claim_session.as_deref() else {
         return Ok(());
@@ -55,7 +55,7 @@ fn changes(events: &[NewEvent], task_id: &str) -> bool {
     events.iter().any(is_of_task)
 }
 
-/// Returns true if the lease still runs, and less than the set part of it is left.
+/// Returns true if the lease has not expired and the share of it that is left is below the setting.
 fn is_due(ctx: &Ctx, live: &Live, claim: &Claim) -> Result<bool> {
     let left = claim.leased_until.micros() - ctx.now.micros();
     let percent = live.setting(Setting::ClaimsRenewBelow)?.0.number();

@@ -13,7 +13,7 @@ pub(crate) struct CommandTerms<'a> {
     pub grants: bool,
     /// True if the leader is the actor of the events when the input names no agent.
     pub led: bool,
-    /// True if the input names the acting agent. If it does not, some commands record the holder or the leader.
+    /// True if the input names the acting agent. Some commands name none; their events have the holder or the leader as actor.
     pub names_actor: bool,
 }
 
@@ -83,7 +83,7 @@ impl<'a> CommandTerms<'a> {
         CommandTerms { led: true, ..self }
     }
 
-    /// Declares if the input names the acting agent.
+    /// Sets [`CommandTerms::names_actor`].
     pub fn named(self, names_actor: bool) -> CommandTerms<'a> {
         CommandTerms {
             names_actor,

@@ -27,8 +27,8 @@ pub struct Control {
     pub claim_order: ClaimOrder,
     /// The authenticated agent. It comes from the root's options; a value of the caller is ignored.
     pub authenticated: Option<String>,
-    /// True if the authenticated agent recorded the answer under this key when keys belonged to teams. It comes from the log; a
-    /// value of the caller is ignored.
+    /// True if an older version, in which keys belonged to teams, stored the answer under this key for the authenticated agent. It comes
+    /// from the log; a value of the caller is ignored.
     pub owns_team_key: bool,
 }
 
@@ -38,8 +38,8 @@ pub enum ClaimOrder {
     /// The order is: input, task, status, claim.
     #[default]
     InputFirst,
-    /// The order is: task, epoch, status, holder, lease, input. The caller first learns which part of its knowledge about the
-    /// task is outdated.
+    /// The order is: task, epoch, status, holder, lease, input. A caller with outdated knowledge of the task learns that before it learns
+    /// of faults in its input.
     EpochFirst,
 }
 

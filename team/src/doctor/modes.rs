@@ -146,7 +146,7 @@ fn look(live: &Live, files: Option<&ViewsSource>, now: Timestamp) -> Result<Mode
                 ended.push((entry.mode, entry.seq, session.clone()));
             }
         }
-        // A session's state may be active although the root's state has ended, so this is no contradiction.
+        // The root's states are not compared here: a session's state may be active although the root's state has ended.
         let life = live.session_life(session)?;
         let seen = life.map(|life| life.seen_at);
         found.states_of(&own, "session_state", (now, seen), |_| None);

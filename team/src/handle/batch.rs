@@ -56,8 +56,8 @@ impl Batch {
     /// Returns the slot with the writer that records the events of the batch.
     ///
     /// # Errors
-    /// The failure of the batch. Also fails if the writer has given way to a command on the whole log, because a batch does not
-    /// wait for that command.
+    /// The failure of the batch. Also fails if a command on the whole log has closed the writer, because a batch does not wait for that
+    /// command.
     pub(crate) fn slot<'a>(
         &self,
         open_team: &'a OpenTeam,
@@ -115,8 +115,7 @@ impl Batch {
 }
 
 impl OpenTeam {
-    /// Like [`OpenTeam::log`]. Also returns `None` if the lock file was replaced, because other processes then take another
-    /// lock.
+    /// Like [`OpenTeam::log`]. Also returns `None` if the lock file was replaced, because other processes then lock the new file.
     pub fn log_in_place(&self) -> Option<Log> {
         let slot = self.slot.try_read().ok()?;
         let WriterSlot::Taken {
@@ -139,7 +138,7 @@ impl OpenTeam {
         }
     }
 
-    /// Returns the slot if its writer is open and does not have to give way.
+    /// Returns the slot if its writer is open and need not release the log.
     pub fn taken(&self) -> Option<RwLockReadGuard<'_, WriterSlot>> {
         let slot = self.read();
         let stays = *locked(&self.pauses) == 0;

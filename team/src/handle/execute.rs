@@ -220,7 +220,7 @@ impl Team {
     }
 }
 
-/// Returns the first answer under the key of a call.
+/// Returns the stored answer under the key of a call.
 fn repeated(control: &Control, live: &Live) -> Result<Option<String>> {
     let Some(key) = &control.key else {
         return Ok(None);
@@ -299,7 +299,7 @@ fn answer(
         events,
         ctx: &stage.ctx,
     };
-    // The request occupies the key even if the state cannot be read for the answer.
+    // The key belongs to this request even if the state cannot be read for the answer.
     let answered = execution.answer(&after).is_ok();
     if answered {
         stage.outcome = Outcome::Answered;
@@ -325,7 +325,8 @@ fn answer(
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct KeyScope<'a> {
     pub agent: Option<&'a str>,
-    /// True if an answer under the team's key counts too. This is so if the agent recorded it before keys belonged to agents.
+    /// True if an answer under the team's key counts too, because an older version, in which keys belonged to teams, stored it for this
+    /// agent.
     pub owns_team_key: bool,
 }
 

@@ -1,7 +1,7 @@
 //! A reader that follows a log: it reads the present events, then the events that any process appends.
 //!
-//! A follower holds no lock. It remembers the place and the id of the last event that it read. By these it notices if
-//! another log, or another history of the same log, has replaced the followed log.
+//! A follower holds no lock. It remembers the place and the id of the last event that it read. They show if another log, or another history
+//! of the same log, has replaced the followed log.
 
 use crate::handle::prelude::*;
 use teamlog_engine::{Identity, Place, Watch};
@@ -35,7 +35,7 @@ impl Follower {
         self.last.map_or(0, |(seq, ..)| seq)
     }
 
-    /// Passes every new event to `each`, until `each` breaks off. New are the events after the last event that was read.
+    /// Passes every event after the last event that was read to `each`, until `each` breaks off.
     ///
     /// # Errors
     /// `log_replaced`; errors of the log.
@@ -85,7 +85,7 @@ impl Follower {
         let log = &team.log;
         match Identity::load(log.storage().as_ref(), log.dir()) {
             Ok(now) if now.log == log.identity().log => Ok(()),
-            // During a replacement there is no log for a moment.
+            // During a replacement the log is missing for a moment.
             Ok(_) | Err(Error::NoLog { .. }) => Err(self.replaced(team)),
             Err(error) => Err(error.into()),
         }

@@ -104,7 +104,7 @@ pub(crate) fn keep_current(storage: &dyn Storage, team: &Path) -> Result<()> {
     }
 }
 
-/// Returns true if a directory's ignore file has the length of an ignore file that ignores everything.
+/// Returns true if a directory's ignore file has the length of a file that ignores the whole directory.
 fn is_all(storage: &dyn Storage, dir: &Path) -> bool {
     let found = storage.look(&dir.join(IGNORE_FILE)).ok().flatten();
     found.is_some_and(|found| found.len == text(ALL).len() as u64)
@@ -113,7 +113,7 @@ fn is_all(storage: &dyn Storage, dir: &Path) -> bool {
 fn beside_teams(storage: &dyn Storage) -> Result<IgnoreFile> {
     let teams = Path::new(TEAMS_DIR);
     let whole = look(storage, teams, ALL)?;
-    // A directory that was once ignored as a whole stays so, even if other files come into it.
+    // Keeps ignoring a whole directory, even if it has other files now.
     match whole.settled || holds_only_teams(storage)? {
         true => Ok(whole),
         false => look(storage, teams, STAGING),

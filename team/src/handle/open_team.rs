@@ -1,9 +1,9 @@
-//! A team that stays open between commands. One writer keeps the lock, the state and the views, and all handles of a process
-//! share the writer.
+//! A team that stays open between commands. One writer keeps the lock, the state and the views, and all handles of a process share the
+//! writer.
 //!
 //! | writer slot | meaning |
 //! |---|---|
-//! | empty | there was no write yet, or the writer gave way to a command on the whole log, or the writer failed: the next command opens the log again, which recovers it |
+//! | empty | there was no write yet, or a command on the whole log closed the writer, or the writer failed: the next command opens the log again, which recovers it |
 //! | taken | the writer is open and holds the log's lock |
 //! | dead | a sync failed: the content of the disk is unknown, and this process no longer writes to the team |
 
@@ -21,7 +21,7 @@ use teamlog_engine::{Commit, CommitError, Writer, WriterCounts};
 /// Pause between two batches of view files. A file that changes often is written once per pause.
 const VIEWS_PAUSE: Duration = Duration::from_millis(50);
 
-/// Minimum wait for the writer slot after which a thread gives up. A shorter lock deadline does not count.
+/// Minimum wait for the writer slot after which a thread gives up, even if the lock deadline is shorter.
 const QUEUED: Duration = Duration::from_millis(100);
 
 /// Number of teams that are closed in parallel.
@@ -34,7 +34,7 @@ pub(crate) struct OpenTeams {
 
 pub(crate) struct OpenTeam {
     pub(super) slot: RwLock<WriterSlot>,
-    /// Number of running commands on the whole log. While there is any, no writer is opened.
+    /// Number of running commands that need the whole log. No writer is opened while one runs.
     pub(super) pauses: Mutex<usize>,
     resumed: Condvar,
     /// Wakes the thread that merges the state's runs.
@@ -124,8 +124,8 @@ impl OpenTeams {
         Arc::clone(open_team)
     }
 
-    /// Returns the log of a team with an open writer. Only checks that the lock file is still in its place: as long as the
-    /// writer holds that lock, no other log can replace the opened one.
+    /// Returns the log of a team with an open writer. Only checks that the lock file is still in its place, because no other log can
+    /// replace the opened one while the writer holds that lock.
     pub fn log(&self, name: &str) -> Option<(Log, Arc<OpenTeam>)> {
         let open_team = locked(&self.teams).get(name).cloned()?;
         let log = open_team.log_in_place()?;
@@ -140,7 +140,7 @@ impl OpenTeams {
             let each = teams.iter().map(|open_team| open_team.close());
             each.fold(Ok(()), Result::and)
         };
-        // Closes in parallel, because most of the time is spent in the disk, which syncs many files as fast as one.
+        // Closes in parallel, because most of the time is spent waiting for the disk, and the disk syncs many files as fast as one.
         std::thread::scope(|scope| {
             let shares = teams.chunks(share);
             let threads: Vec<_> = shares
@@ -174,10 +174,10 @@ impl OpenTeam {
             slot: RwLock::new(WriterSlot::Empty),
             pauses: Mutex::default(),
             resumed: Condvar::new(),
-            // Without this thread the state is still right, but the team opens more slowly.
+            // If this thread cannot be started, the state is still right, but the team opens more slowly.
             maintain: woken("merge", open_team, OpenTeam::maintain, Duration::ZERO)
                 .unwrap_or_else(|| bounded(0).0),
-            // Without this thread, views are written before the answers.
+            // If this thread cannot be started, views are written before the answers.
             views: woken("views", open_team, OpenTeam::write_views, VIEWS_PAUSE),
             before: Mutex::default(),
         })
@@ -223,7 +223,7 @@ impl OpenTeam {
     /// Wakes the threads that have work after an event was recorded.
     pub(super) fn follow(&self, writer: &Writer<Live>) {
         if writer.try_state(|live| live.needs_maintenance()) == Some(true) {
-            // If the channel is full, the thread will wake anyway.
+            // A full channel means that the thread will wake anyway.
             let _ = self.maintain.try_send(());
         }
         if let Some(views) = &self.views {
@@ -253,8 +253,8 @@ impl OpenTeam {
         })
     }
 
-    /// Opens the team if it is not open. If the log was rolled back under an open writer, opens the team again, which then
-    /// reports the rollback.
+    /// Opens the team if it is not open. If the log was rolled back under an open writer, closes the writer and opens the team again.
+    /// Opening the team then reports the rollback.
     pub fn open(&self, team: &Team) -> Result<()> {
         let ended = match &*self.filled(team)? {
             WriterSlot::Taken { writer, .. } => writer.check_end(),
@@ -334,8 +334,8 @@ impl OpenTeam {
         }
     }
 
-    /// Opens the log for writing. Does nothing if another thread has opened it meanwhile, or if a command on the whole log keeps
-    /// the writer away.
+    /// Opens the log for writing. Does nothing if another thread has opened it meanwhile, or if a command that needs the whole log is
+    /// running.
     fn take(&self, team: &Team) -> Result<()> {
         let asked = Instant::now();
         let mut slot = self.write();
@@ -347,8 +347,7 @@ impl OpenTeam {
         if stays || *locked(&self.pauses) > 0 {
             return Ok(());
         }
-        // This thread has waited for another thread, which itself waited for the log's lock. So this thread does not wait a
-        // second time.
+        // This thread has waited for another thread, which itself waited for the log's lock. It does not wait a second time.
         if asked.elapsed() >= team.options.lock_deadline.max(QUEUED) {
             return Err(not_in_time(team, "another command of this process"));
         }
@@ -559,7 +558,7 @@ mod tests {
         drop(open_team.commit(&team, record).unwrap());
         fail_next_sync(&faulty, &open_team, &team);
         let late = open_team.commit(&team, |writer| {
-            // The first call represents another thread that has not reached the slot yet.
+            // The first call acts as another thread that has not reached the slot yet.
             record(writer).unwrap_err();
             record(writer)
         });

@@ -1,5 +1,5 @@
-//! Limits how many past states a daemon folds at a time. A fold of a past state reads the log from the last usable run on.
-//! Many folds at a time would slow down the commands that record.
+//! Limits how many past states a daemon folds at a time. Folding a past state reads the log from the last usable run on. Many folds at a
+//! time would slow down the commands that record.
 
 use crate::handle::prelude::*;
 use std::sync::{Condvar, Mutex, PoisonError};

@@ -1,8 +1,8 @@
-//! A cache of folded past states. A user who looks at a point in the history sends many queries for that point. Without the
-//! cache, each query would fold the log up to the point again.
+//! A cache of folded past states. A user who looks at a point in the history sends many queries for that point. Without the cache, each
+//! query would fold the log up to the point again.
 //!
-//! The cache is bounded in number of states and in folded events. A state with more events than the bound is folded for each
-//! query. A state without a query for a minute is dropped by [`Pasts::forget_idle`].
+//! The cache is bounded in number of states and in folded events. A state with more events than the bound is not cached and is folded for
+//! each query. [`Pasts::forget_idle`] drops states without a query for a minute.
 
 use crate::handle::past::Past;
 use crate::handle::prelude::*;
@@ -16,7 +16,7 @@ pub const PASTS_MAX: usize = 4;
 pub const ALL_PASTS_MAX: usize = 16;
 /// Maximum number of folded events in memory, for all cached states together.
 pub const FOLDED_EVENTS_MAX: usize = 200_000;
-/// Number of events in runs that weigh as much as one event in memory.
+/// Number of events in runs that count as one event in memory.
 const SPILLED_SHARE: u64 = 10;
 /// Time since its last use after which a state is dropped.
 pub const IDLE: Duration = Duration::from_secs(60);
@@ -122,7 +122,7 @@ impl Pasts {
     }
 }
 
-/// Returns the number of folded events that a state counts as.
+/// Returns the number of folded events as which a state counts.
 fn weight(live: &Live) -> usize {
     let spilled = live.spilled_events() / SPILLED_SHARE;
     live.folded_events()

@@ -94,7 +94,7 @@ impl RootOptions {
 #[derive(Debug, Clone)]
 pub struct Root {
     storage: Arc<dyn Storage>,
-    /// The storage as files, if it is a directory tree.
+    /// The storage as a directory tree; `None` if the root is in memory.
     files: Option<Arc<Files>>,
     options: RootOptions,
     /// The open teams, if the teams of this root stay open.
@@ -231,7 +231,7 @@ impl Root {
         for name in names {
             match Identity::load(self.storage.as_ref(), &team_dir(&name)) {
                 Err(Error::NoLog { .. }) if self.trace_of_log(&name)?.is_none() => {}
-                // Counts a team that cannot be opened too, because opening it reports the error.
+                // Also lists a team that cannot be opened. Opening it reports the error.
                 _ => teams.push(name),
             }
         }
@@ -263,8 +263,7 @@ impl Root {
         Err(refusal.hint(hint).into())
     }
 
-    /// Returns true if a team was closed. Returns false if the state of the team cannot be read, because opening the team
-    /// reports that error.
+    /// Returns true if a team was closed. Returns false if the team's state cannot be read; opening the team reports that error.
     pub fn is_closed(&self, team: &str) -> bool {
         let closed = |mut team: Team| team.query(|live, _| Ok(live.is_closed()?));
         self.team(team).and_then(closed).unwrap_or(false)

@@ -12,7 +12,7 @@ pub(crate) struct StagedTeam {
     root: Root,
     name: String,
     staging: Staging,
-    /// Defers syncs until the rename, because the directory does not count before.
+    /// Storage that defers syncs until the rename, because the directory need not be durable before.
     storage: Deferred,
     settled: bool,
 }
@@ -141,7 +141,7 @@ fn in_the_way(kind: ErrorKind) -> bool {
 impl Drop for StagedTeam {
     fn drop(&mut self) {
         if !self.settled {
-            // If the staging directory cannot be removed, it does no harm: it never counts as a team.
+            // A staging directory that cannot be removed is harmless, because it never counts as a team.
             let _ = self.root.storage().remove_dir_all(self.dir());
         }
     }

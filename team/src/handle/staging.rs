@@ -81,8 +81,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // Removes the lock file while it is still locked, so that it cannot be another process's lock file. A failure does no
-        // harm.
+        // Removes the lock file before releasing the lock. After that, the file could belong to another process. A failure is harmless.
         let _ = self.root.storage().remove_file(&lock_of(&self.dir));
     }
 }
@@ -222,7 +221,7 @@ impl Root {
         })
     }
 
-    /// Removes a directory if no process works in it; else returns the process that does.
+    /// Removes a directory if no process works in it. Otherwise returns the holder of its lock.
     fn remove_leftover(&self, dir: &Path) -> Result<Option<String>> {
         let storage = self.storage();
         let [beside, inside] = locks(dir);

@@ -22,7 +22,7 @@ pub struct Team {
     pub(crate) options: RootOptions,
     /// Directory tree of the root, if the root is a directory tree.
     pub(crate) files: Option<Arc<Files>>,
-    /// State that this handle last loaded. The state is current if its last event is the head's.
+    /// State that this handle last loaded. The state is current if its last event is the last event of the log.
     pub(crate) live: Option<Live>,
     /// The open team whose writer all handles of a long-running process share.
     pub(super) open_team: Option<Arc<OpenTeam>>,
@@ -170,7 +170,7 @@ impl Team {
         };
         if let Err(failure @ Failure::Failed(_)) = outcome {
             if failure.is_derived() {
-                // The writer's own state found the damage, so only that state knows which file to rebuild.
+                // Repairs through the writer's own state, because only that state knows which file is damaged.
                 writer.with_state(Live::repair)?;
             }
             return Err(failure);
@@ -274,7 +274,7 @@ impl Team {
         answered(answer, |question| self.queried(question))
     }
 
-    // Has no type parameter, so that it is compiled once.
+    // Runs the query. This function has no type parameter, so that it is compiled only once.
     fn queried(&mut self, answer: Question<'_>) -> Result<()> {
         let open_team = self.open_team();
         let answered = open_team.and_then(|open_team| open_team.query(self, &mut *answer));
@@ -319,7 +319,7 @@ impl Team {
     fn state_at(&mut self, reader: &Reader) -> Result<Live> {
         match self.live.take() {
             Some(live) if live.is_at_head(reader) => Ok(live),
-            // Folds the log anew. The stored state is not overwritten, because after a rollback it still knows the lost events.
+            // Folds the log anew, and does not overwrite the stored state: after a rollback, the stored state still knows the lost events.
             _ if self.past.is_some() || reader.rollback().is_some() => {
                 let _fold = self.past_fold()?;
                 Ok(Live::at(&self.log, reader, reader.head().last_seq)?)
@@ -375,7 +375,7 @@ impl Team {
 /// A query as a closure over a state and its log.
 pub(super) type Question<'a> = &'a mut dyn FnMut(&Live, &Reader) -> Result<()>;
 
-/// Returns the answer that `ask` obtains through the closure. `ask` itself need not know the type of the answer.
+/// Returns the answer that `ask` obtains through the closure. `ask` is independent of the type of the answer.
 fn answered<A>(
     mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
     ask: impl FnOnce(Question<'_>) -> Result<()>,

@@ -85,7 +85,7 @@ impl Report {
         self.malformed += 1;
         self.note(line, "malformed", message);
     }
-    /// Counts a line with a known message. `why` tells where the message is known from.
+    /// Counts a line with a known message. `why` says where the first copy of the message is.
     pub fn duplicate(&mut self, line: u64, id: &str, why: &str) {
         self.duplicates += 1;
         let message = format!("message id {id:?} is not new: {why}");

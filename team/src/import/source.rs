@@ -102,7 +102,8 @@ pub(crate) fn read<R: BufRead + Seek>(
     if let Some(message) = entry.held.take() {
         return Ok(*message);
     }
-    // A relative seek keeps the content of a buffered reader. The absolute seek is only for distances beyond an `i64`.
+    // Seeks relative to the current position, which keeps the content of the reader's buffer. A distance beyond an `i64` needs an absolute
+    // seek.
     match i64::try_from(i128::from(entry.offset) - i128::from(*at)) {
         Ok(distance) => source.seek_relative(distance),
         Err(_) => source.seek(SeekFrom::Start(entry.offset)).map(drop),

@@ -1,6 +1,6 @@
-//! Events in files of the team chat protocol. Messages, acks and dead letters determine the state, so events about them are
-//! skipped. Other events (repetitions, suppressions, rejected acks, retries) are kept for their traces. Such an event becomes
-//! the payload of an event of the same kind with the mark `foreign`. Reserved kinds get this mark only here.
+//! Events in files of the team chat protocol. Messages, acks and dead letters determine the state, so events about them are skipped. Other
+//! events (repetitions, suppressions, rejected acks, retries) are kept for their traces. Such an event becomes the payload of an event of
+//! the same kind with the mark `foreign`. Only this import uses the mark for reserved kinds.
 
 use crate::import::source::EVENT_REST_BYTES_MAX;
 use crate::operation::prelude::*;
@@ -84,7 +84,7 @@ impl OldEvent {
         event
     }
 
-    /// Returns the first text in a field of that name that passes the rule.
+    /// Returns the first text in a field of that name that `keeps` accepts.
     fn first(&self, field: &str, keeps: impl Fn(&str) -> bool) -> Option<String> {
         let text = self.texts(field).find(|text| keeps(text));
         text.map(str::to_owned)

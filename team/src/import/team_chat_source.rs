@@ -358,8 +358,8 @@ impl ChatReader<'_> {
         });
     }
 
-    /// Reads an event. The event of an ack is kept as an ack. After all files are read, the import decides if it needs another
-    /// event.
+    /// Reads an event. An event about an ack is stored as an ack. After all files are read, the import decides if the ack also needs an
+    /// event of its own.
     fn event(&mut self, file: &str, line: u64, text: &str) {
         let read = OldEvent::parse(text)
             .and_then(|event| self.time(&event.created_at).map(|at| (at, event)));

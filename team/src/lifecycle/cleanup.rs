@@ -1,8 +1,7 @@
 //! `cleanup`, `orphan-cleanup`: close a team. The log stays, the view files are removed, and the team becomes read-only.
 //!
-//! Before a cleanup, a gate checks three conditions: failed tasks are confirmed, no task is unfinished, and no worker has
-//! rejected its shutdown. `force` skips the gate, and so does a team whose settings require no gate. An orphan cleanup has
-//! no gate.
+//! Before a cleanup, a gate checks three conditions: failed tasks are confirmed, no task is unfinished, and no worker has rejected its
+//! shutdown. There is no gate with `force`, in a team whose settings require no gate, and before an orphan cleanup.
 
 use crate::lifecycle::closing;
 use crate::operation::Rules;
@@ -61,18 +60,18 @@ words! {
 }
 
 impl Team {
-    /// Closes the team if the gate permits it. If the team is closed already, only ends work that is still active.
+    /// Closes the team if the gate permits it. If the team is already closed, only ends work that is still active.
     pub fn cleanup(&mut self, cleanup: Cleanup) -> Result<CleanupAnswer> {
         self.close(Some(cleanup))
     }
 
-    /// Closes the team without a gate. If the team is closed already, only ends work that is still active.
+    /// Closes the team without a gate. If the team is already closed, only ends work that is still active.
     pub fn orphan_cleanup(&mut self, _: OrphanCleanup) -> Result<CleanupAnswer> {
         self.close(None)
     }
 
-    /// Closes the team. Active work ends in the same group. Later groups end the work that did not fit, and work that an earlier
-    /// version left active in a closed team.
+    /// Closes the team. Active work ends in the group that closes the team. Later groups end the work that did not fit, and work that an
+    /// earlier version left active in a closed team.
     fn close(&mut self, gate: Option<Cleanup>) -> Result<CleanupAnswer> {
         let answer = self.execute(CloseTeam { gate })?;
         let mut more = self.query(|live, _| Ok(live.is_closed()? && closing::is_due(live)?))?;
@@ -111,8 +110,8 @@ impl Command for CloseTeam {
         CommandTerms::new(Authority::Anyone).when_closed()
     }
 
-    /// The caller is the actor of the three events that close the team. The events of ended work are consequences, and keep the
-    /// traces of that work.
+    /// The three events that close the team have the caller as actor. Events that end work are consequences, and keep the traces of that
+    /// work.
     fn is_consequence(&self, event: &NewEvent) -> bool {
         !["shutdown_gated", "phase_changed", "team_closed"].contains(&&*event.kind)
     }

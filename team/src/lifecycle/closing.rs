@@ -1,11 +1,10 @@
 //! Ends the active work of a team that closes, because nothing can change in a closed team.
 //!
-//! Sessions end, modes are canceled, claims are released, open deliveries become dead letters, and open dispatch
-//! requests fail. Each of these has its own event, in the trace of the ended work. If the kind of event has a reason, the
-//! reason is `team_closed`.
+//! Sessions end, modes are canceled, claims are released, open deliveries become dead letters, and open dispatch requests fail. Each of
+//! these has its own event, in the trace of the ended work. If the kind of event has a reason, the reason is `team_closed`.
 //!
-//! Bootstrap runs do not end. The contract knows two ends: the fallback, whose reason must be that no team was available,
-//! and the synthesis. Neither would be true. A closed team accepts no events of a run, so no run is active.
+//! Bootstrap runs do not end. The bootstrap contract has two ends: the fallback, which says that no team was available, and the synthesis.
+//! Neither is true of a closed team. A closed team accepts no events of a run, so none of its runs is active.
 
 use crate::lifecycle::tick;
 use crate::mode::prelude::*;

@@ -3,8 +3,8 @@
 use crate::operation::prelude::*;
 use teamlog_engine::Watch;
 
-/// The JSON object `{seq, checked_at?}`. The answer contains the events up to `seq`, and was current at `checked_at`. Later
-/// events of other hosts may be missing.
+/// The JSON object `{seq, checked_at?}`. The answer contains the events up to `seq`, and was current at `checked_at`. Events that other
+/// hosts recorded later may be missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AsOf {
     /// Seq of the last local event
@@ -48,7 +48,7 @@ impl Team {
     /// `Journal`, `Locked`, I/O.
     pub fn catch_up(&mut self) -> Result<u64> {
         if self.log.identity().journal.is_some() {
-            // A command without events still confirms the head with the journal, and that fetches new events.
+            // Runs a command without events. It confirms the head with the journal like any command, which fetches new events.
             let terms = CommandTerms::new(Authority::Anyone).when_closed();
             self.execute_unkeyed(act(terms, |_, _| Ok(((), Vec::new()))))?;
         }

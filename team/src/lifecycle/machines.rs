@@ -139,7 +139,7 @@ fn life(mode: Mode) -> Machine {
     }
 }
 
-/// Returns the state in which a change leaves an active mode.
+/// Returns the state of an active mode after the change.
 fn ending(mode: Mode, change: Change) -> &'static str {
     match change {
         Change::Updated => ACTIVE,

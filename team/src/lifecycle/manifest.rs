@@ -1,5 +1,5 @@
-//! `read-config`, `read-manifest`: the team's configuration, computed from the log: members, registered workers and
-//! settings. A field without data in the log has a fixed value.
+//! `read-config`, `read-manifest`: the team's configuration, computed from the log: members, registered workers and settings. Fields about
+//! which the log has no data have fixed values.
 
 use crate::operation::prelude::*;
 use crate::projections::worker::WorkerShown;
@@ -42,9 +42,9 @@ pub struct ManifestAnswer {
 /// Fields that configuration and manifest have in common
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Roster {
-    /// Number of members without the leader
+    /// Number of members except the leader
     pub worker_count: usize,
-    /// Members without the leader, ordered by index; a member that never registered has the next free index and a default role
+    /// Members except the leader, ordered by index; a member that never registered has the next free index and a default role
     pub workers: Vec<WorkerShown>,
     /// Time when the team was created
     pub created_at: String,
@@ -150,9 +150,9 @@ pub struct Governance {
 /// Permissions of workers
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Permissions {
-    /// Always a value for "unknown"
+    /// A fixed value that means "unknown"
     pub approval_mode: Cow<'static, str>,
-    /// Always a value for "unknown"
+    /// A fixed value that means "unknown"
     pub sandbox_mode: Cow<'static, str>,
     /// True if workers may use the network
     pub network_access: bool,

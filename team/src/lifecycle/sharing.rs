@@ -10,7 +10,8 @@ use teamlog_engine::storage::{Access, Files};
 /// Maximum depth of directories to visit. Teams need a depth of four.
 const DEPTH_MAX: usize = 16;
 
-/// Returns true if a file belongs to one user even in a shared root. This is the token file of a user's daemon.
+/// Returns true if a file belongs to one user even in a shared root. The only such file is `runtime.json`, which holds the token of a
+/// user's daemon.
 pub(crate) fn is_personal(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == RUNTIME_FILE)
 }

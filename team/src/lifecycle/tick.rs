@@ -18,7 +18,7 @@ use crate::task::holding;
 /// Maximum number of delivery events in one group.
 const GROUP_MAX: usize = 256;
 
-/// Maximum number of expired leases in one group; also of unblocked tasks.
+/// Maximum number of expired leases in one group, and of unblocked tasks.
 const SWEPT_MAX: usize = 64;
 
 /// Reason of a dead letter.
@@ -76,7 +76,7 @@ pub struct TasksTicked {
 #[derive(Debug, Clone)]
 pub(crate) struct Round {
     pub now: Timestamp,
-    /// Only events of this message.
+    /// If set, only events of this message are recorded.
     pub message_id: Option<String>,
     pub actor: String,
 }
@@ -149,8 +149,8 @@ impl Team {
     fn sweep(&mut self, round: &Round) -> Result<(LeasesTicked, TasksTicked)> {
         let mut sum = (LeasesTicked::default(), TasksTicked::default());
         let mut more = self.query(|live, _| round.has_to_sweep(live))?;
-        // Task at which the last group ended. The next group starts after that task. Without it, each group would pass over the
-        // index entries that the earlier groups removed.
+        // Task at which the last group ended. The next group starts after that task, so that it does not read the index entries again that
+        // earlier groups removed.
         let mut behind = None;
         while more {
             let (round, last) = (round.clone(), behind);

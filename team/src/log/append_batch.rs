@@ -370,7 +370,7 @@ impl Team {
             return Ok(known);
         }
         appended.each.iter().for_each(|line| answer.add(line));
-        // Flushes after each group, so that the part without a run does not grow with the input.
+        // Flushes after each group. Otherwise the part of the state that is not in a run yet would grow with the input.
         let finished = self.finish();
         finished.map_err(|failure| cut_short(failure, last.saturating_add(1), &answer))?;
         Ok(answer)
@@ -442,7 +442,7 @@ fn read_so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
         return so_far(failure, answer);
     };
     let recorded = match answer.last_seq {
-        // The failure already names the recorded lines.
+        // The earlier failure already names the recorded lines.
         Some(_) => "",
         None => "; no line was recorded",
     };

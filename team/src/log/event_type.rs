@@ -28,9 +28,9 @@ words! {
         AllWorkersIdle = "all_workers_idle",
         /// A worker accepted or rejected its shutdown.
         ShutdownAck = "shutdown_ack",
-        /// The gate before a shutdown was evaluated.
+        /// The gate before a shutdown was checked.
         ShutdownGate = "shutdown_gate",
-        /// The gate before a shutdown was forced.
+        /// The gate before a shutdown was skipped by force.
         ShutdownGateForced = "shutdown_gate_forced",
         /// The scope of a clean-up was decided.
         ForgeCleanupPolicy = "forge_cleanup_policy",
@@ -94,7 +94,7 @@ impl EventType {
         use EventType as T;
         match self {
             T::WorkerDiffReport | T::WorkerMergeReport => Notice::Audit,
-            // In canonical form this type is a changed state, which wakes callers.
+            // Silent, because events of this type only wake callers in their canonical form, a changed state.
             T::WorkerIdle => Notice::Silent,
             T::TaskCompleted
             | T::TaskFailed

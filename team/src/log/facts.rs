@@ -55,8 +55,8 @@ impl Fact {
         blake3::hash(&request).to_hex().to_string()
     }
 
-    /// Returns true if a recorded event has the content of the fact. The trace may differ if the event inherited its trace, and
-    /// the actor if it is the authenticated agent.
+    /// Returns true if a recorded event has the content of the fact. A fact without a trace matches every trace, because it inherits one. A
+    /// fact with the default actor matches every actor, because the authenticated agent replaces that actor.
     fn equals(&self, recorded: &Event<'_>) -> bool {
         let event = &self.event;
         let same_ref = |kind: &RefKind| {
@@ -218,13 +218,13 @@ fn unanswered(
             Some(event) if event.foreign => facts.push(event),
             Some(event) => match answered_fact(&event) {
                 Some(seq) => drop(answered.insert(seq)),
-                // The key belongs to a command with a stored answer.
+                // Another command has stored its answer under the key.
                 None => return Ok(None),
             },
             None => {}
         }
     }
-    // Skips facts with a stored answer, which another look-up finds, and keys of other agents.
+    // Skips facts that have a stored answer, because another look-up finds them. Also skips facts under keys of other agents.
     facts.retain(|event| !answered.contains(&event.seq));
     facts.retain(|event| agent.is_none_or(|agent| event.actor == agent));
     match facts.iter().find(|event| fact.equals(event)) {

@@ -6,7 +6,7 @@ use crate::operation::prelude::*;
 use page::event_cursor;
 use teamlog_engine::Place;
 
-/// Rules of operations that filter events. A wrong filter has the code `operation_failed`, as the contract requires.
+/// Rules of operations that filter events. An invalid filter gives the code `operation_failed`, as the contract requires.
 pub(crate) const FILTERS: Rules = Rules {
     lookups: &["wakeable_only", "type", "timeout_ms", "poll_ms"],
     never_null: &["wakeable_only", "type", "timeout_ms", "poll_ms"],
@@ -120,7 +120,7 @@ fn newest(
 ) -> Result<Vec<TeamEvent>> {
     let first = after.map_or(0, |(seq, _)| seq);
     let mut found: Vec<TeamEvent> = Vec::new();
-    // The last event read. When the event before it is known, it is either kept or dropped.
+    // The last event read. It is kept or dropped once the event before it is known.
     let mut open: Option<TeamEvent> = None;
     let mut settle = |open: Option<TeamEvent>, before: Option<&TeamEvent>| {
         let kept = open.filter(|event| !before.is_some_and(|before| event.repeats(before)));

@@ -27,7 +27,7 @@ pub struct Marks {
     pub refused: bool,
     /// The event is a message that its recipient has acknowledged.
     pub acked: bool,
-    /// The event lacks the claim token of another agent, which was removed.
+    /// The claim token of another agent was removed from the event.
     pub redacted: bool,
 }
 
@@ -131,7 +131,7 @@ struct PublicEvent {
     id: String,
     /// Time when the event was recorded
     created_at: Timestamp,
-    /// Kind, a past-tense fact
+    /// Kind: a fact in the past tense
     kind: String,
     /// Actor
     actor: String,
@@ -178,7 +178,7 @@ struct PublicEvent {
     /// Set for a message that its recipient has acknowledged
     #[serde(skip_serializing_if = "Option::is_none")]
     acked: Option<True>,
-    /// Set if the payload lacks a claim token of another agent; agents on other machines never see such tokens
+    /// Set if the claim token of another agent was removed from the payload; agents on other machines never see such tokens
     #[serde(skip_serializing_if = "Option::is_none")]
     redacted: Option<True>,
 }

@@ -1,7 +1,7 @@
 //! `replay`: streams events in order through a filter.
 //!
-//! If the filter has a ref, the ref's postings name the events to read. A binary search finds times. Without a ref or a time,
-//! the log is read from its first seq on. So a replay works up to any damage, even if the state cannot be loaded.
+//! If the filter has a ref, the ref's postings name the events to read. A binary search finds times. Without a ref or a time, the log is
+//! read from its first seq on. Such a replay needs no state and returns all events before the first damage.
 
 use crate::log::text::Text;
 use crate::operation::prelude::*;
@@ -213,7 +213,7 @@ pub(super) fn postings(live: &Live, of: (RefKind, &str), range: (u64, u64)) -> R
     Ok(all)
 }
 
-/// Passes the seqs of a ref in the range to `more`. Pages come newest first, and the passing ends when `more` returns false.
+/// Passes pages with the seqs of a ref in the range to `more`, newest first, until `more` returns false.
 fn newest_first(
     live: &Live,
     (kind, value): (RefKind, &str),

@@ -87,7 +87,7 @@ impl Command for Ack {
             Some(_) => (AckStatus::Acked, ack.event(None, None)),
         };
         if let Some(message) = &message {
-            // The event of an ack that does not count also names the trace and the task of its message.
+            // Adds the trace and the task of the message, also to the event of an ack that does not count.
             event.refs.set_given([
                 (RefKind::Trace, message.trace_id.as_deref()),
                 (RefKind::Task, message.task_id.as_deref()),

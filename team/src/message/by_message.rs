@@ -1,7 +1,7 @@
-//! Messages about a task with a command of their own. The fields of the payload are fields of the command.
+//! Task messages that have commands of their own. The fields of the payload are fields of the command.
 
-/// Defines such a command: its type, the type of message, the method of [`Team`](crate::Team) that sends the message, and the
-/// fields of the payload.
+/// Defines the command of a task message: its type, the type of message, the method of [`Team`](crate::Team) that sends the message, and
+/// the fields of the payload.
 macro_rules! task_message {
     (
         $(#[$about:meta])*

@@ -54,7 +54,7 @@ pub struct FeedEntry {
     pub ts: String,
 }
 
-/// Estimated size of an entry without its texts, in bytes; rather too large than too small.
+/// Estimated size of an entry without its texts, in bytes. The estimate is too large rather than too small.
 const FRAME_BYTES: usize = 320;
 
 impl FeedEntry {

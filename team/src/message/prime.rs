@@ -531,7 +531,7 @@ fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
     for list in lists {
         let steps = list.items.iter().take(STEPS_OF_MAX).map(|task| &task.next);
         for step in steps.flatten() {
-            // A task of the agent with an expired lease is in two lists, so its commands come twice.
+            // A task of the agent with an expired lease is in two lists. Its commands are added once.
             if !commands.contains(step) {
                 commands.push(step.clone());
             }

@@ -133,7 +133,7 @@ impl SendAnswer {
     }
 }
 
-/// The JSON object `{task_id, status, holder?, epoch?, next?}`: a task that a message does not move.
+/// The JSON object `{task_id, status, holder?, epoch?, next?}`: a task whose status a message does not change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptAsReport {
     /// Id of the task.

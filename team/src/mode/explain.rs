@@ -15,7 +15,7 @@ operation! {
 }
 
 impl ModeExplain {
-    /// Here a denial is an answer, not an error.
+    /// Returns the effect of starting the mode. A denial is part of the answer and not an error.
     fn answer(&self, live: &Live) -> Result<Transition> {
         let mode = skill::mode(&self.mode)?;
         let scope = scope(self.session_id.as_deref())?;

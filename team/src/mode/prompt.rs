@@ -206,7 +206,7 @@ impl PromptDecision<'_> {
         Ok(self.told.continued.is_some())
     }
 
-    /// Returns the primary one of the active modes.
+    /// Returns the primary mode among the active modes.
     fn primary(&self, active: &[Mode]) -> Result<Option<Mode>> {
         for scope in visible_from(&self.scope) {
             let own = self.live.mode_scope(&scope)?;
@@ -249,7 +249,8 @@ impl PromptDecision<'_> {
         self.told.deferred_skills.clone_from(&plan.deferred);
         if let Some(denied) = plan.denied() {
             if let [only] = &*plan.steps {
-                // Sessions may also deny a mode that starts at the root. Asking them too makes the denial complete.
+                // A mode that starts at the root may also be denied because of modes in sessions. `reconcile` checks every session, and its
+                // refusal names all blocking modes.
                 let at = self.place(only.requested);
                 self.decision
                     .reconcile(&at, only.requested, Source::Prompt)?;

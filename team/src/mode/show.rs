@@ -6,7 +6,7 @@ use crate::mode::rules::shown::ModeShown;
 operation! {
     /// List the states of modes; a session's own states hide the root's
     "mode-list": Reads(ModeList {
-        /// Session, whose states count before the states of the root
+        /// Session; its states take precedence over the states of the root
         session_id: Option<String>,
         /// List the states of the root and of every session, which is the default on the command line
         #[serde(default)]
@@ -33,7 +33,7 @@ operation! {
         #[schemars(with = "Mode")]
         #[arg(value_name = "MODE")]
         mode: String,
-        /// Session, whose state counts before the state of the root
+        /// Session; its state takes precedence over the state of the root
         session_id: Option<String>,
     }) -> ModeShowAnswer as mode_show,
     refuses = [UnsupportedMode, ModeNotFound]

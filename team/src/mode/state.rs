@@ -1,6 +1,6 @@
-//! State operations for hooks and displays: `read`, `write`, `clear`, `list-active`, `get-status`. They have the payloads
-//! that these callers expect, and follow the rules of the commands about modes. They also accept `skill-active`, the list of
-//! active skills; only the metadata beside that list can be written.
+//! State operations for hooks and displays: `read`, `write`, `clear`, `list-active`, `get-status`. They have the payloads that hooks and
+//! displays expect, and follow the rules of the commands about modes. They also accept `skill-active`, the list of active skills; only the
+//! metadata beside that list can be written.
 
 use crate::mode::clear::ModeClear;
 use crate::mode::prelude::*;
@@ -80,7 +80,7 @@ operation! {
         #[serde(deserialize_with = "typed::mode")]
         #[schemars(with = "StateName")]
         mode: String,
-        /// Session, whose state counts before the state of the root
+        /// Session; its state takes precedence over the state of the root
         #[serde(deserialize_with = "typed::session_id")]
         session_id: Option<String>,
     }) -> StateShown = Team::state_read,
@@ -90,7 +90,7 @@ operation! {
 operation! {
     /// List the active modes in the order of their starts
     "state-list-active": Reads(StateListActive {
-        /// Session, whose states count before the states of the root
+        /// Session; its states take precedence over the states of the root
         #[serde(deserialize_with = "typed::session_id")]
         session_id: Option<String>,
     }) -> ActiveModes = Team::state_list_active
@@ -103,7 +103,7 @@ operation! {
         #[serde(deserialize_with = "typed::maybe_mode")]
         #[schemars(with = "Option<StateName>")]
         mode: Option<String>,
-        /// Session, whose states count before the states of the root
+        /// Session; its states take precedence over the states of the root
         #[serde(deserialize_with = "typed::session_id")]
         session_id: Option<String>,
     }) -> StateStatuses = Team::state_get_status,

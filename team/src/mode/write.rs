@@ -215,8 +215,8 @@ fn settle(
     Ok(true)
 }
 
-/// Returns the change of an active mode that an outcome means, and the reason to release its lock. If the mode waits for its
-/// user, it keeps the lock.
+/// Returns the change that an outcome makes to an active mode, and the reason to release the mode's lock. A mode that waits for its user
+/// keeps its lock.
 fn ending(run: RunOutcome) -> (Change, Option<Exit>) {
     match run {
         RunOutcome::Finish => (Change::Completed, Some(Exit::Success)),

@@ -19,15 +19,15 @@
 ///
 /// - The documentation of the operation, in a line without a full stop.
 /// - Its name, and its [`Effect`](super::Effect).
-/// - Its input. With braces, the input type is declared here as well, and fields of type `Option` may be absent. Without
-///   braces, the input is a type that is declared elsewhere.
+/// - Its input. With braces, the input type is declared here as well, and fields of type `Option` may be absent. Without braces, the input
+///   is a type that is declared elsewhere.
 /// - The type of the answer's data.
-/// - The function that carries the operation out. After `as`, it is a method of [`Team`](crate::Team) that this macro
-///   declares, for an input that is a command, or that answers from the state alone. After `=`, it is any other function.
+/// - The function that carries the operation out. After `as`, it is a method of [`Team`](crate::Team) that this macro declares, for an
+///   input that is a command, or that answers from the state alone. After `=`, it is any other function.
 /// - `refuses`: the refusal codes of the operation, beside the codes of every operation.
 /// - `scope`: the scope that an agent token needs, if it is not the default for the effect.
 /// - `rules`: the rules for reading the input, if they differ from the common rules.
-/// - `empty`: the data for an unknown team or worker, which is then a warning, if the operation reads.
+/// - `empty`: for an operation that reads: the data for an unknown team or worker. The answer then has a warning instead of a refusal.
 /// - `warns`: true if an operation that records warns of an unknown worker.
 /// - `without_team`: the refusal if the team does not exist.
 macro_rules! operation {

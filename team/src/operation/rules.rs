@@ -3,7 +3,7 @@
 /// Rules for reading the input of one operation, as differences from [`Rules::COMMON`].
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// Fields that this operation refuses. Only another operation changes them.
+    /// Fields that this operation refuses, because only another operation may change them.
     pub lifecycle: &'static [&'static str],
     /// Aliases of fields: pairs of an alias and the name of the field.
     pub aliases: &'static [(&'static str, &'static str)],

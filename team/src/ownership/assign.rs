@@ -1,5 +1,4 @@
-//! `assign-task`: says which agent is to take a task. A task that an agent holds is taken from it by the leader, or by
-//! force.
+//! `assign-task`: says which agent is to take a task. Only the leader, or a caller with force, can take a task from its holder.
 
 use crate::doubts::TaskDoubts;
 use crate::ownership::takeover::{self, Overridden};
@@ -31,7 +30,7 @@ operation! {
     refuses = [TaskNotFound, WorkerNotFound, AlreadyTerminal, NotHolder, VersionConflict]
 }
 
-/// `{task, taken_from?}`.
+/// The answer `{task, taken_from?}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AssignmentAnswer {
     /// The task
@@ -116,8 +115,7 @@ impl TaskAssignment {
         Ok(other.or(own))
     }
 
-    /// Appends the assignment. The task is pending afterwards, or blocked if it waits for others; returns the event's
-    /// index.
+    /// Appends the assignment. The task is pending afterwards, or blocked if it waits for other tasks. Returns the event's index.
     fn assign(
         &self,
         live: &Live,

@@ -53,11 +53,11 @@ pub struct TaskEdit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long = "due", value_name = "TIME"))]
     pub due_at: Option<String>,
-    /// Time before which the task is not offered, in the forms of `due_at`; a day means its begin
+    /// Time before which the task is not offered, in the forms of `due_at`; a day means its beginning
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long = "defer", value_name = "TIME"))]
     pub defer_until: Option<String>,
-    /// Task that has this one as a part; `none` for no parent
+    /// Task of which this task is a part; `none` for no parent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TASK"))]
     pub parent: Option<String>,

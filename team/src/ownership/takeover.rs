@@ -3,7 +3,7 @@
 use crate::message::send::{NewMessage, Send};
 use crate::task::prelude::*;
 
-/// The holder of a task, and true if a caller changes the task by force.
+/// The holder of a task that another agent changes. The flag is true if the change uses force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Overridden {
     pub holder: String,

@@ -12,7 +12,7 @@ use std::thread;
 
 /// Time limit for an answer in a team with a journal, even if the journal does not respond.
 const ANSWER_WITHIN: Duration = Duration::from_millis(900);
-/// Maximum number of threads that wait for a journal in this process. If more would have to wait, an answer is stale at once.
+/// Maximum number of threads that wait for a journal in this process. If it is reached, an answer is `stale` at once.
 const WAITING_MAX: usize = 64;
 
 static WAITING: AtomicUsize = AtomicUsize::new(0);
@@ -269,7 +269,7 @@ impl Team {
         let (held, set) = self.query(|live, _| {
             let set = live.setting(Setting::ResourcesRoot)?.0;
             let mut held = live.held_resources()?;
-            // A lease of another host counts until that host must have noticed its end.
+            // A lease of another agent counts a little longer, because the clock of that agent's host may be slow.
             let over = live.leases_over_by(now);
             let by = |holder: &String| if *holder == asked.agent { now } else { over };
             held.retain(|held| held.leased_until > by(&held.holder));

@@ -25,7 +25,7 @@ pub struct Otlp<'a> {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct StepSpans {
-    /// Index of the span that has the step; `None` means the page's span.
+    /// Index of the span that the step is on; `None` means the page's span.
     home: Option<usize>,
     /// Index of the span of the step's task; `None` if no agent has the task.
     task: Option<usize>,

@@ -14,9 +14,9 @@ words! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum SpanKind {
-        /// A task that an agent has.
+        /// A task while an agent has it.
         Task = "task",
-        /// A message until its ack.
+        /// A message from its sending to its ack.
         Message = "message",
     }
 }

@@ -23,7 +23,7 @@ operation! {
         /// Decision of the reviewer
         #[schemars(with = "ApprovalStatus")]
         status: String,
-        /// Reviewer of the last decision
+        /// Name of the reviewer
         reviewer: String,
         /// Reason of the decision
         decision_reason: String,

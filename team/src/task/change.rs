@@ -107,7 +107,7 @@ impl Command for TaskChange {
     }
 }
 
-/// Refuses a subject that is blank or no line of text.
+/// Refuses a subject that is blank or not a single line of text.
 pub(crate) fn check_subject(subject: Option<&str>) -> Result<(), Refusal> {
     let Some(subject) = subject else {
         return Ok(());

@@ -68,7 +68,7 @@ operation! {
     refuses = [CursorUnknown]
 }
 
-/// Input of `tasks`; its fields are those of `list-tasks`.
+/// Input of `tasks`. Its fields are the fields of `list-tasks`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ReadTasks(pub Tasks);
@@ -78,7 +78,7 @@ impl JsonSchema for ReadTasks {
         "ReadTasks".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        // Gives the fields directly, because the reader of inputs takes their names from the schema.
+        // The schema has the fields at its top level, because the parser of inputs takes the field names from there.
         Tasks::json_schema(generator)
     }
 }

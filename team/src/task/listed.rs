@@ -107,7 +107,7 @@ pub(crate) fn can_start(
     Ok(CanStart { tasks, more, total })
 }
 
-/// Returns those of the tasks that [`can_start`] lists which pass a filter. Reads all tasks that can be started.
+/// Returns the tasks of [`can_start`] that pass a filter. Reads all tasks that can be started.
 pub(crate) fn can_start_of(
     live: &Live,
     agent: Option<&str>,
@@ -125,7 +125,7 @@ pub(crate) fn can_start_of(
     Ok(CanStart { tasks, more, total })
 }
 
-/// Returns the filter of tasks that are to be taken up.
+/// Returns a filter for a label and a parent, after checking their names.
 pub(crate) fn wanted(
     label: Option<&String>,
     parent: Option<&String>,

@@ -73,7 +73,7 @@ pub static TEAM_API: Dialect = Dialect::new(
     same_name,
 );
 
-/// A task at a time, with its derived facts.
+/// A task at a point in time, with its derived facts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskRecord {
     /// The task.

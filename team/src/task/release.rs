@@ -18,7 +18,7 @@ operation! {
         /// Epoch of the claim, instead of its token
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         epoch: Option<u64>,
-        /// Act on a claim of another agent; recorded. The token or epoch must be right nevertheless
+        /// Act on a claim of another agent; the token or epoch must still be right. The log records the use of force
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[arg(long)]
         force: bool,

@@ -11,7 +11,7 @@ use crate::projections::task::Claim;
 /// Number of events of the task that are read together.
 const PAGE: usize = 100;
 
-/// The question for the live claim of a session.
+/// A request for the live claim of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionClaim {
     /// Id of the task.
@@ -93,9 +93,10 @@ fn check_session(
     Err(refusal.hint(format!("if you act for that session, pass --epoch {epoch}")))
 }
 
-/// Returns the epoch of an earlier claim of the task by the agent in the session. Several agents may share a terminal. Reads the events of the task, newest first.
+/// Returns the epoch of an earlier claim of the task by this agent in this session. Other agents may share the session's terminal. Reads
+/// the events of the task, newest first.
 fn earlier(live: &Live, reader: &Reader, asked: &SessionClaim, epoch: u64) -> Result<Option<u64>> {
-    // The first claim of a task has no earlier one.
+    // The first claim of a task has epoch 1.
     if epoch <= 1 {
         return Ok(None);
     }

@@ -29,9 +29,9 @@ words! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum SortOrder {
-        /// The least first
+        /// Lowest first
         Asc = "asc",
-        /// The most first
+        /// Highest first
         Desc = "desc",
     }
 }
@@ -207,7 +207,7 @@ impl Sorting {
         let mut id = natural::key(id);
         if (self.sort, self.order) == (TaskSort::Id, SortOrder::Desc) {
             id.iter_mut().for_each(|byte| *byte = !*byte);
-            // The byte at the end reverses the order of an id and a longer id that begins with it.
+            // The last byte puts an id after all longer ids that begin with it.
             id.push(u8::MAX);
         }
         (self.turned(key), id)

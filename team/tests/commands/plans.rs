@@ -1,4 +1,4 @@
-//! The plan of a task: labels, times, parents; and its owner, also against the will of its holder.
+//! Tests of plans of tasks: labels, times and parents. Also tests of assignments and edits of tasks that an agent holds.
 
 use crate::attention::items;
 use crate::claims::{claim, new};
@@ -169,7 +169,7 @@ fn a_parent_that_cannot_come_last_is_refused() {
         let moved = given!(TaskEdit, parent, ..edit(task));
         refused(team.task_edit(moved), Code::DependencyCycle);
     }
-    // A part that waits for the whole would never be done, and the whole neither.
+    // A part must not wait for its parent, because neither could ever be completed.
     let waits = given!(TaskEdit, blocked_by: vec!["1".to_owned()], ..edit("3"));
     refused(team.task_edit(waits), Code::DependencyCycle);
     let waits = given!(TaskCreate, blocked_by: vec!["2".to_owned()], ..part("4", "2"));

@@ -7,7 +7,7 @@ use teamlog_team::log::sync_views::{SyncViews, SyncViewsStatus};
 
 const FIRST: [u8; 16] = [1; 16];
 const SECOND_BOOT: [u8; 16] = [2; 16];
-/// Number of events; more than a writer checks the view files for.
+/// Number of events. A writer checks all view files only after fewer events.
 const MANY: usize = 1_100;
 
 fn root_on(memory: &Arc<Memory>, world: &World, boot: [u8; 16]) -> Root {

@@ -97,7 +97,7 @@ fn a_denied_prompt_changes_nothing_and_says_so() {
         ("team,forge" => "$blueprint x", "rollback"),
         ("blueprint" => "$team $autopilot x", "generic"),
         ("ultraqa" => "force: use autopilot", "generic"),
-        // The interview is canceled only if the modes of the prompt start.
+        // If the modes of the prompt cannot start, the interview is not canceled.
         ("deep-interview,ultrawork" => "$cancel $forge $autopilot", "generic"),
     ] {
         for at in ["", "s-1"] {

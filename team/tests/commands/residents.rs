@@ -80,9 +80,9 @@ fn the_writer_gives_way_to_a_command_on_the_whole_log() {
     let mut whole = root.team("demo").unwrap();
     let rebuilt = whole.rehydrate(Rehydrate::default(), &mut |_, _| {});
     assert_eq!(rebuilt.unwrap().event_count, 2);
-    // The writer stays closed while that handle exists, and other writes wait for the lock.
+    // The writer stays closed while the handle `whole` exists, and other writes wait for the lock.
     assert!(locked(kept.send(message("lead", "dev"))));
-    // The handle itself can still write.
+    // The handle `whole` can still write.
     drop(whole.send(message("lead", "dev")).unwrap());
     drop(whole);
     drop(kept.send(message("lead", "dev")).unwrap());

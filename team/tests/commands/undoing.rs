@@ -1,4 +1,4 @@
-//! `undo`: the events that it appends for each kind of command, and its refusals.
+//! Tests of `undo`: the events that it appends for each kind of command, and its refusals.
 
 use crate::claims::{claim, new};
 use crate::prelude::*;

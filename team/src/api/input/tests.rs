@@ -151,7 +151,7 @@ fn the_same_request_is_known_by_its_bytes_whatever_its_spelling() {
 
 #[test]
 fn faults_are_looked_for_in_their_order() {
-    // The first input has all faults, and each further input has one fault less.
+    // The first input has all faults. Each further input has one fault less.
     said(
         "invalid_input",
         "lifecycle fields",
@@ -297,7 +297,7 @@ fn scalars_stand_for_required_text_and_are_trimmed() {
         (&*own.task_id, &*own.worker, own.to),
         ("17", "dev", Word::Failed)
     );
-    // A value for an optional text keeps its form.
+    // The value of an optional text is not trimmed.
     let (_, own) = read::<Turn>(turn(json!({"result": " r "}))).unwrap();
     assert_eq!(own.result.as_deref(), Some(" r "));
     said(
@@ -342,7 +342,7 @@ fn each_type_has_its_words() {
     ] {
         said("invalid_input", part, turn(over));
     }
-    // The reader of the input may know another spelling of a choice, so an unknown word passes.
+    // The check accepts a word that the schema does not list, because the input type may know more spellings.
     let (_, own) = read::<Turn>(turn(json!({"to": "broken"}))).unwrap();
     assert_eq!(own.to, Word::Failed);
 }

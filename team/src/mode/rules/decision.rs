@@ -22,7 +22,7 @@ pub(crate) const ORIGIN: [&str; 5] = [
     "owner_codex_thread_id",
 ];
 
-/// Number of activity events that an idle session records before it counts as stale.
+/// Maximum number of activity events that a session records within the stale time.
 const SIGNS: u64 = 24;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -223,14 +223,14 @@ impl<'a> ModeDecision<'a> {
         self.record(seen.event(DEFAULT_ACTOR, None))
     }
 
-    /// Returns the time of an activity if the event's own time is wrong. It is wrong if the log's times are ahead because of a
-    /// wrong clock.
+    /// Returns the present time if the log's times are ahead because of a wrong clock. Otherwise returns `None`, because the event's own
+    /// time is right.
     fn seen_at(&self, scope: &Scope) -> Option<Timestamp> {
         let ahead = self.live.last_at().is_some_and(|last| self.is_ahead(last));
         (ahead && *scope != Scope::Root).then_some(self.now)
     }
 
-    /// Returns true if a time in the log is in the future by more than events in quick succession explain.
+    /// Returns true if a time in the log is in the future. Tolerates the small lead that many events in quick succession cause.
     fn is_ahead(&self, at: Timestamp) -> bool {
         at > self.now.plus_micros(AHEAD_TOLERATED_MICROS)
     }

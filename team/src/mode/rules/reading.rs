@@ -17,7 +17,7 @@ use crate::mode::prelude::*;
 use crate::mode::rules::outcome::{lifecycle, of_phase, run};
 
 words! {
-    /// Field of a state that decided the outcome.
+    /// Field of a state that determined the outcome.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum Evidence {
@@ -37,7 +37,7 @@ words! {
         Error = "error",
         /// `completed_at`.
         CompletedAt = "completed_at",
-        /// No field decided.
+        /// No field determined the outcome.
         None = "nothing",
     }
 }
@@ -51,7 +51,7 @@ pub struct Reading {
     pub run_outcome: Option<RunOutcome>,
     /// True if the mode ended
     pub terminal: bool,
-    /// Field that decided
+    /// Field that determined the outcome
     pub evidence: Evidence,
     /// Warnings about outdated spellings
     pub warnings: Vec<String>,

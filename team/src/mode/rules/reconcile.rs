@@ -373,7 +373,7 @@ impl Ending {
         }
     }
 
-    /// Creates an end by the user.
+    /// Creates the ending of a mode that the user canceled.
     pub fn canceled(reason: Option<&str>) -> Ending {
         let mut set = ended("cancelled", Lifecycle::UserInterlude);
         put(&mut set, "stop_reason", reason);
