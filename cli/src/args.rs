@@ -35,7 +35,7 @@ pub fn typed(argv: &[OsString]) -> Result<Args, clap::Error> {
     })
 }
 
-/// Returns the definition for shell completion. Commands that others replace are hidden.
+/// Returns the definition for shell completion. Hides commands that a newer command replaces.
 pub fn completed() -> clap::Command {
     Args::command().mut_subcommands(|below| {
         let is_old = help::is_old(below.get_name());

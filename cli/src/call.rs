@@ -149,7 +149,7 @@ impl CallContext<'_> {
         }
     }
 
-    /// Returns the bytes that identify the request under its key: the input of the operation, which does not depend on the
+    /// Returns the bytes that must be equal when a request is repeated with its key: the operation's input, which is the same on every
     /// surface.
     fn request(&self, input: serde_json::Result<Value>) -> Vec<u8> {
         let mut fields = match input {
@@ -169,7 +169,7 @@ impl CallContext<'_> {
         moment.map(|moment| (moment.seq, moment.time))
     }
 
-    /// Returns true if the answer was stored by an earlier request with this key.
+    /// Returns true if the answer was stored by an earlier request with the same key.
     pub fn replayed(&self) -> bool {
         self.opened.as_ref().is_some_and(Team::repeated)
     }

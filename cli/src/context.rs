@@ -63,7 +63,7 @@ pub struct Context {
     repeat: Option<Repeat>,
     /// True if recording commands add a receipt to their answer.
     receipt: bool,
-    /// True if the answer is the stored answer of an earlier call with this key.
+    /// True if the answer is the stored answer of an earlier call with the same key.
     replayed: bool,
     /// Receipt that every opened team must match.
     last_receipt: Option<GivenReceipt>,

@@ -11,7 +11,8 @@ pub struct Global {
     /// Print the answer as one line of JSON, and an error as one line of JSON on standard error
     #[arg(long, global = true, overrides_with = "json")]
     pub json: bool,
-    /// Directory that holds `teams/` [default: $TEAMLOG_DATA_ROOT, the nearest ancestor with `teams/` of logs, or here]
+    /// Directory that holds `teams/` [default: $TEAMLOG_DATA_ROOT, the nearest ancestor directory whose `teams/` has logs, or the working
+    /// directory]
     #[arg(long, global = true, value_name = "DIR")]
     pub data_root: Option<PathBuf>,
     /// Name of the acting agent; replaces a missing --from or --agent [default: $TEAMLOG_AGENT]

@@ -1,5 +1,5 @@
-//! The positional argument TEAM, which may be left out. Then `-t/--team` names the team, else `TEAMLOG_TEAM`, else it is the
-//! only open team of the data root.
+//! The positional argument TEAM. If it is left out, `-t/--team` names the team, else `TEAMLOG_TEAM`, else it is the only open team of the
+//! data root.
 //!
 //! clap's definition of the command tells how many positional arguments there are. If all of them are typed, the first is
 //! TEAM. If one is missing, TEAM is missing. If the last argument is optional, the first word is TEAM if it names a team.

@@ -1,22 +1,22 @@
-// Holds the page's own types against the daemon's document: whatever the daemon may answer, the page has to take. It is
-// compiled only, with `dist/schema.d.ts` made of that document (`npm run agree`).
+// Checks that the page's types accept every answer that the daemon's OpenAPI document allows. This file is only compiled, with
+// `dist/schema.d.ts`, which is generated from that document (`npm run agree`).
 
 import type { paths } from "../dist/schema.d.ts";
 import type * as Page from "../src/api/types.ts";
 
 type Method = "get" | "post";
-/** A field that may be left out is left out rather than null, which the document cannot say. */
+/** Removes `null` from optional fields. The daemon leaves out an empty optional field, but the document cannot express this. */
 type Told<T> = T extends readonly (infer E)[]
   ? Told<E>[]
   : T extends object
     ? { [K in keyof T]: undefined extends T[K] ? Told<Exclude<T[K], null>> : Told<T[K]> }
     : T;
-/** What a call answers where it succeeds. */
+/** Body of a successful answer. */
 type Answer<P extends keyof paths, M extends Method = "get"> = paths[P][M] extends { responses: infer Responses }
   ? { [S in keyof Responses & (200 | 201)]: Responses[S] extends { content: { "application/json": infer Body } } ? Body : never }[keyof Responses & (200 | 201)]
   : never;
 
-/** Compiles only where what the daemon answers is what the page reads. */
+/** Compiles only if the daemon's answer has the type that the page reads. */
 type Takes<Read, Said extends Read> = [Read, Said];
 
 export type Agreed = [

@@ -1,5 +1,5 @@
-// Makes one HTML file of the build: script and style stand inside it, and the policy line beside it names their digests.
-// The daemon serves both as they are, so that nothing else has to be loaded and no other script or style may run.
+// Builds one HTML file that contains the script and the style of the page, and beside it the content security policy with the digests of
+// both. The daemon serves the page and the policy unchanged, so the page loads nothing else, and the browser runs no other script.
 
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -11,14 +11,14 @@ const text = (source: string | Uint8Array): string =>
 
 const digest = (content: string): string => `'sha256-${createHash("sha256").update(content, "utf8").digest("base64")}'`;
 
-/** What a browser would read as the end of the element, or as a comment, may not stand in an inline script. */
+/** Escapes text that a browser would parse as the end of the script element or as a comment. */
 const inlineScript = (code: string): string =>
   code
     .trim()
     .replaceAll(/<\/(script)/gi, "<\\/$1")
     .replaceAll("<!--", "<\\!--");
 
-/** The policy: nothing but the script and the style of the page, and calls of the daemon that served it. */
+/** Returns the policy: only the script and the style of the page, and calls of the daemon that serves the page. */
 export const policyOf = (script: string, style: string): string =>
   [
     "default-src 'none'",

@@ -33,7 +33,7 @@ const VERBS: Verb[] = [
 ];
 
 /** Returns the payload of the last event of a kind about a task, without values that differ in every run, and without the session of
- * a claim: the command has one of its terminal, the page has none. */
+ * a claim, because only a claim by a command has a session, the session of its terminal. */
 const recorded = (root: Root, kind: string, id: string): unknown => {
   const lines = root.run("replay", "demo", "--kind", kind, "--json").trim().split("\n");
   const events = lines.map((line) => JSON.parse(line)).filter((event) => event.task_id === id);

@@ -8,7 +8,7 @@ use teamlog_guard::{Command, Effect, Own, Place, Programs, Writes, shell};
 
 /// Maximum number of commands in `writers.txt` that the guard may allow.
 const WRITERS_MAX: usize = 1;
-/// Maximum number of commands in `harmless.txt` that the guard may hold up.
+/// Maximum number of commands in `harmless.txt` that the guard may refuse or ask about.
 const HARMLESS_MAX: usize = 5;
 
 fn place() -> Place {

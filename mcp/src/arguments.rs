@@ -123,7 +123,7 @@ fn is_absent(value: &Value) -> bool {
     }
 }
 
-/// Converts a value to a type if the value represents one of this type.
+/// Converts a value to a type if the value represents a value of this type.
 fn coerce(kind: &Kind, value: &mut Value) {
     let coerced = match (kind, &*value) {
         (Kind::Integer { .. }, Value::String(text)) => {

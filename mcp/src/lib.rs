@@ -43,8 +43,8 @@ pub fn serve_stdio(
 
 /// Serves one client on two streams until the client closes the input stream.
 ///
-/// `team` and `session` are the defaults for calls that name none. Calls that record events have the origin `origin`, and are
-/// offered to `elsewhere` first.
+/// `team` and `session` are the defaults for calls that name no team or no session. Calls that record events have the origin `origin`, and
+/// are offered to `elsewhere` first.
 ///
 /// # Errors
 /// The runtime or the thread that reads cannot be started.

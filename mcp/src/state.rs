@@ -1,7 +1,6 @@
 //! Tools that read and write states of modes. Each tool runs the command `rcs state …` with its name.
 //!
-//! Without `session_id`, a tool uses the session of the server, like the command uses the session of its environment. `null`
-//! means the root.
+//! Without `session_id`, a tool uses the session of the server, as the command uses the session of its environment. `null` means the root.
 
 use crate::query::{Query, ToolError};
 use schemars::JsonSchema;

@@ -168,7 +168,7 @@ pub(crate) fn overloaded() -> Reply {
     busy("the daemon is overloaded; try again")
 }
 
-/// Checks that the content type is JSON or missing. A form of a web page can send neither.
+/// Checks that the content type is JSON or missing. An HTML form always sends another content type.
 fn check_content(headers: &HeaderMap) -> Result<(), Reply> {
     let unsupported = |message: &str| Reply::error(415, "unsupported_media_type", message);
     let mut encodings = headers.get_all(CONTENT_ENCODING).iter();

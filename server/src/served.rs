@@ -139,7 +139,7 @@ pub(crate) const DAMAGED: &str = "damaged";
 /// Code of a team whose journal has other events than its log.
 pub(crate) const JOURNAL_DAMAGED: &str = "journal_damaged";
 
-/// Condition of a team at the daemon's last look.
+/// Condition of a team at the daemon's last check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "condition", rename_all = "snake_case")]
 pub enum Condition {
@@ -305,8 +305,8 @@ impl Served {
         let first = due.filter(|(due, _)| *due <= now).min();
         first.map(|(_, name)| name.clone())
     }
-    /// Stores the result of a verification, or code and description of its error, and the time of the next verification. ServedTeams
-    /// damage is kept until a verification finds no damage.
+    /// Stores the result of a verification, or code and description of its error, and the time of the next verification. Known damage is
+    /// kept until a verification finds no damage.
     pub(crate) fn audited(
         &self,
         name: &str,

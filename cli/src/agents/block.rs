@@ -23,7 +23,7 @@ impl Block {
     /// Returns the text with `lines` between the marks. Replaces existing lines; without marks, appends marks and lines.
     ///
     /// # Errors
-    /// The text has a begin mark without an end mark. The error is the rest of a sentence.
+    /// The text has a begin mark without an end mark. The error text is the end of a sentence that the caller begins.
     pub fn put(self, text: &str, lines: &str) -> Result<String, String> {
         let block = format!("{}\n{}\n{}", self.begin, lines.trim_end(), self.end);
         if let Some(place) = self.place(text)? {

@@ -35,7 +35,7 @@ pub fn json(file: &Path, text: Option<&str>) -> Result<JsonText, CommandError> {
     JsonText::parse(text).map_err(|why| unusable(file, &why))
 }
 
-/// Makes the error for an unusable file. `why` is the rest of a sentence.
+/// Makes the error for an unusable file. `why` is the end of the message's sentence.
 pub fn unusable(file: &Path, why: &str) -> CommandError {
     let message = format!("{} cannot be read as settings: {why}", file.display());
     CommandError::invalid("file", message)

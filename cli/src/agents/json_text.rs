@@ -57,7 +57,7 @@ impl JsonText {
     /// Parses a text. An empty or blank text becomes an empty object.
     ///
     /// # Errors
-    /// The text is not a JSON object. The error is the rest of a sentence.
+    /// The text is not a JSON object. The error text is the end of a sentence that the caller begins.
     pub fn parse(text: Option<&str>) -> Result<JsonText, String> {
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
             return Ok(JsonText {
@@ -89,7 +89,7 @@ impl JsonText {
     /// Puts a value at the path. Replaces an existing value, or adds the value after the others. Creates missing containers.
     ///
     /// # Errors
-    /// A value on the path is neither an object nor a list. The error is the rest of a sentence.
+    /// A value on the path is neither an object nor a list. The error text is the end of a sentence that the caller begins.
     pub fn put(&mut self, path: &[Step<'_>], value: &Value) -> Result<(), String> {
         let mut open = blank_end(&self.text, 0);
         for (depth, step) in path.iter().enumerate() {

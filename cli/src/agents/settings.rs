@@ -128,7 +128,7 @@ pub fn installed(settings: &JsonText, hook: Hook) -> Vec<Installed> {
 /// Replaces an older hook of teamlog, or adds the hook after the existing hooks.
 ///
 /// # Errors
-/// `hooks` is not an object, or the event is not a list. The error is the rest of a sentence.
+/// `hooks` is not an object, or the event is not a list. The error text is the end of a sentence that the caller begins.
 pub fn put(settings: &mut JsonText, hook: Hook, group: &Value) -> Result<(), String> {
     let mut found = installed(settings, hook);
     let kept = found.iter().position(|one| one.beside.is_none());

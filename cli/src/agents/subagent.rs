@@ -12,7 +12,7 @@ use teamlog_team::{Failure, Team};
 
 /// Maximum number of letters that a subagent's name takes from its type.
 const TYPE_MAX: usize = 40;
-/// Number of letters that a subagent's name takes from the end of its id. Ids may begin with a time.
+/// Number of letters that a subagent's name takes from the end of its id. The end is used because ids may begin with a time.
 const ID_LETTERS: usize = 8;
 
 /// A subagent, as a hook's input describes it.
@@ -27,7 +27,7 @@ pub struct Subagent {
 pub struct Acting {
     /// Name of the agent.
     pub agent: String,
-    /// The agent that started this agent. This agent may use the leases of its parent.
+    /// The agent that started this agent. Its leases cover the started agent's writes too.
     pub parent: Option<String>,
     /// Name of the subagent, if the subagent acts under the name of another agent.
     pub subagent: Option<String>,

@@ -42,7 +42,7 @@ const ATTENTION: Attention = Attention {
 pub struct BoardAnswer {
     /// The team
     pub team: String,
-    /// Seq of the last event that is known
+    /// Seq of the last event of the team
     pub last_seq: u64,
     /// The agents and their work, as `who` answers
     pub crew: WhoAnswer,
@@ -72,7 +72,7 @@ pub struct Loaded {
     pub more_items: usize,
     /// Newest events since the previous read.
     pub lines: Vec<Line>,
-    /// True for the first read of a log, and for the first read after events were cut off.
+    /// True for the first read of a log, and for the first read after a repair cut events off.
     pub fresh: bool,
 }
 
@@ -110,7 +110,7 @@ impl Source {
         }
     }
 
-    /// Reads the team repeatedly, until `tell` returns `Break` or another log replaces the log.
+    /// Reads the team repeatedly, until `tell` returns `Break` or another log replaces the team's log.
     fn follow(&self, tell: &dyn Fn(Change) -> ControlFlow<()>) -> teamlog_team::Result<Ended> {
         let mut team = self.open()?;
         let identity = team.log().identity().clone();
@@ -140,9 +140,9 @@ impl Source {
 
 /// Reason why `follow` ended.
 enum Ended {
-    /// `tell` returned `Break`, or the only state of a past point was passed on.
+    /// `tell` returned `Break`, or received the state at a past point, which never changes.
     Unheard,
-    /// Another log replaced the log.
+    /// Another log replaced the team's log.
     Replaced,
 }
 

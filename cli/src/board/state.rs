@@ -47,7 +47,7 @@ pub struct Setting {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Popup {
     pub title: String,
-    /// Pairs of a name and a value. Each can be empty.
+    /// Pairs of a name and a value. The name or the value may be empty.
     pub lines: Vec<(String, String)>,
     /// Index of the first visible line.
     pub top: usize,
@@ -79,7 +79,7 @@ pub struct State {
     pub live: Live,
 }
 
-/// Returns true if a text contains `small`, ignoring case.
+/// Returns true if one of the texts contains `small`, ignoring case.
 pub fn any_has<'a>(texts: impl IntoIterator<Item = &'a str>, small: &str) -> bool {
     let mut texts = texts.into_iter();
     texts.any(|text| text.to_lowercase().contains(small))

@@ -151,7 +151,7 @@ fn listen_for_signals(said: &Sender<Heard>) -> io::Result<()> {
     let which = Arc::new(AtomicUsize::new(0));
     for signal in [SIGTERM, SIGINT, SIGHUP] {
         let number = usize::try_from(signal).unwrap_or_default();
-        // Keep this order, because the thread that the pipe wakes reads `which`.
+        // Register the number before the pipe, because the thread that the pipe wakes reads the number from `which`.
         signal_hook::flag::register_usize(signal, Arc::clone(&which), number)?;
         signal_hook::low_level::pipe::register(signal, teller.try_clone()?)?;
     }

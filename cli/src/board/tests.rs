@@ -297,7 +297,7 @@ fn a_filter_leaves_what_holds_it_and_escape_drops_it() {
     typed(&mut state, "/ADA\n");
     assert_eq!(state.filter, "ada");
     assert_eq!((state.len(Panel::Crew), state.len(Panel::Live)), (1, 2));
-    // Heading of the status, and the task.
+    // The list shows the heading of the status and the task.
     assert_eq!(state.len(Panel::Board), 2);
     assert!(drawn(&state).contains("/ada"));
     typed(&mut state, "\u{1b}");

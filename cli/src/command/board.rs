@@ -16,7 +16,7 @@ Examples:
   teamlog board demo --json                                 the same data, once"
 )]
 pub struct Args {
-    /// The team [default: TEAMLOG_TEAM, else the only one]
+    /// The team [default: TEAMLOG_TEAM, else the only team]
     team: Option<String>,
     /// Print one frame as text, then exit
     #[arg(long)]

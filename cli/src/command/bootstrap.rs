@@ -96,7 +96,7 @@ impl Record {
     }
 }
 
-/// Returns the answer inside the refusal of a report.
+/// Returns the answer that the refusal of a report contains.
 fn refused(error: CommandError) -> Result<BootstrapRecorded, CommandError> {
     let answer = BootstrapRecorded::from_refusal(error.code(), error.message(), error.details());
     answer.ok_or(error)

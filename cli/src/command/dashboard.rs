@@ -25,7 +25,7 @@ Examples:
   teamlog dashboard --print"
 )]
 pub struct Args {
-    /// Show this team [default: the only one, else all of them]
+    /// Show this team [default: the only team, else all teams]
     #[arg(long, short = 't', value_name = "TEAM")]
     team: Option<String>,
     /// Let the page record changes, too

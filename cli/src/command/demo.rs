@@ -1,4 +1,4 @@
-//! `demo`: runs the main use of teamlog in a new directory and checks every claim that it prints.
+//! `demo`: runs the main use of teamlog in a new directory and checks every statement that it prints.
 
 mod history;
 
@@ -53,12 +53,12 @@ pub struct Answer {
     checks: Vec<Check>,
 }
 
-/// A claim and its check.
+/// A statement of the demo, and the result of its check.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Check {
-    /// The claim that the demo prints.
+    /// The statement that the demo prints.
     claim: &'static str,
-    /// True if the claim held.
+    /// True if the statement is true.
     holds: bool,
 }
 

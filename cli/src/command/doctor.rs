@@ -58,7 +58,7 @@ Examples:
   teamlog doctor clean
   teamlog doctor clean --yes --json")]
 struct Clean {
-    /// Do it; without this option only show what would be removed
+    /// Carry out the removal; without this option, only show it
     #[arg(long)]
     yes: bool,
 }
@@ -75,10 +75,11 @@ struct Repair {
     /// Seq of the last event to keep, which must be the last event of its group
     #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     to: Option<u64>,
-    /// Continue without events that were lost because the log was restored from an older state; records the known facts
+    /// Continue without events that were lost because the log was restored from an older state; records the known facts about the lost
+    /// events
     #[arg(long, conflicts_with_all = ["to", "yes"])]
     accept_rollback: bool,
-    /// Do it; without this option only show what would be removed
+    /// Carry out the removal; without this option, only show it
     #[arg(long)]
     yes: bool,
 }

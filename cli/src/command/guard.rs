@@ -41,7 +41,7 @@ Examples:
 pub struct Args {
     #[command(subcommand)]
     action: Option<Action>,
-    /// The team [default: $TEAMLOG_TEAM, else the only one not closed]
+    /// The team [default: $TEAMLOG_TEAM, else the only team that is not closed]
     team: Option<String>,
     #[command(flatten)]
     who: WriterArgs,
@@ -51,7 +51,7 @@ pub struct Args {
     /// Answer if the guard cannot tell which files a call writes [default: the team's setting `guard.unknown`]
     #[arg(long, value_enum, value_name = "ANSWER")]
     on_unknown: Option<OnUnknown>,
-    /// The coding agent that runs this hook. Codex cannot ask a person, so for it `ask` becomes a refusal
+    /// The coding agent that runs this hook. Codex cannot ask a person, so `ask` becomes a refusal for Codex
     #[arg(long, value_enum, value_name = "WHOSE")]
     client: Option<Agent>,
 }

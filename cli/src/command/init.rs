@@ -40,10 +40,11 @@ pub struct Args {
     /// Keep no view files (tasks/, inboxes/) beside the log
     #[arg(long)]
     no_views: bool,
-    /// The journal that orders its events on several hosts, as journals.toml names it
+    /// The journal that orders the team's events on several hosts, as journals.toml names it
     #[arg(long, value_name = "NAME")]
     journal: Option<String>,
-    /// Share the data root with a group, given by name or number: directories 2770, files 660. A repeat repairs the permissions
+    /// Share the data root with a group, given by name or number: directories 2770, files 660. Repeating the command repairs the
+    /// permissions
     #[arg(long, value_name = "GROUP")]
     shared: Option<String>,
     /// Accept a network or host-shared file system, where locks and syncs may not hold

@@ -104,10 +104,10 @@ struct Check {
     /// The journal, as journals.toml names it; with --deep the team
     #[arg(value_name = "NAME")]
     journal: String,
-    /// Compare all groups of a team in its journal with those on this host
+    /// Compare all groups of a team in its journal with the groups on this host
     #[arg(long)]
     deep: bool,
-    /// Repair groups that differ, with the copies of this host
+    /// Restore damaged groups in the journal from the log of this host
     #[arg(long, requires = "deep")]
     repair: bool,
 }
@@ -219,7 +219,7 @@ pub struct Trimmed {
     journal: String,
     /// Groups that were removed
     groups: u64,
-    /// Their bytes
+    /// Size of the removed groups in bytes
     bytes: u64,
     /// Hosts that have the removed events
     hosts: Vec<String>,
@@ -343,7 +343,7 @@ fn unsupported(kind: &str, why: &str) -> CommandError {
     CommandError::new(Exit::Refused, "journal_refused", message)
 }
 
-/// Returns a function that makes the error for a journal that did not answer. The question was a read only.
+/// Returns a function that makes the error for a journal that did not answer. The request only read from the journal.
 fn unanswered(journal: &str) -> impl Fn(Error) -> CommandError + use<'_> {
     move |error| match error {
         Error::Journal {

@@ -37,7 +37,7 @@ pub struct Args {
     /// Continue with events as they are appended, until interrupted
     #[arg(long, short)]
     follow: bool,
-    /// Also stored answers (response_stored)
+    /// Also show stored answers (response_stored)
     #[arg(long)]
     all: bool,
 }

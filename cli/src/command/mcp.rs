@@ -15,7 +15,7 @@ Examples:
   teamlog mcp --team demo
   teamlog mcp --team demo --session s-1")]
 pub struct Args {
-    /// The team of calls that name none
+    /// The team of tool calls that name no team
     #[arg(long, value_name = "TEAM")]
     team: Option<String>,
     #[command(flatten)]

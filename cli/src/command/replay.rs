@@ -35,7 +35,7 @@ pub struct Args {
     follow: bool,
 }
 
-// Filter for events, used by `replay` and `tail`. Not a doc comment, because clap would print it in the help of each.
+// Filter for events, used by `replay` and `tail`. Not a doc comment, because clap would print it in the help of each command.
 #[derive(Debug, clap::Args)]
 pub struct Filter {
     /// First seq
@@ -53,7 +53,7 @@ pub struct Filter {
     /// Only events of this task
     #[arg(long, value_name = "TASK")]
     task_id: Option<String>,
-    /// Only events that concern this agent; for messages, their recipient
+    /// Only events that concern this agent; a message concerns its recipient
     #[arg(long)]
     agent: Option<String>,
 }

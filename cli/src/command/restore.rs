@@ -26,7 +26,7 @@ pub struct Args {
     /// backup]
     #[arg(long, value_name = "ID")]
     log: Option<String>,
-    /// Another format than the backup's: jsonl or binary
+    /// Format of the restored log, if it differs from the backup's format: jsonl or binary
     #[arg(long, value_parser = super::format)]
     format: Option<Format>,
     /// Accept a network or host-shared file system

@@ -35,7 +35,7 @@ pub struct Args {
     /// Serve this team; repeatable [default: all teams, including later ones]
     #[arg(long = "team", short = 't', value_name = "TEAM")]
     teams: Vec<String>,
-    /// HTTP address: on the loopback, or any with --tls-cert; port 0 takes a free port
+    /// HTTP address: a loopback address, or any address with --tls-cert; port 0 takes a free port
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0", value_parser = address)]
     listen: SocketAddr,
     /// TLS certificate for agents on other machines, with its chain, as PEM

@@ -32,7 +32,7 @@ impl SessionScope {
         }
     }
 
-    /// Returns the session, unless the command line means all scopes.
+    /// Returns the session of these options. Returns `None` if `all` is true, because the command then covers all scopes.
     pub fn session_unless(
         self,
         all: bool,

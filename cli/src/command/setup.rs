@@ -39,7 +39,7 @@ pub struct Args {
     /// The coding agent
     #[arg(value_enum, value_name = "WHOSE")]
     whose: Host,
-    /// The team [default: the team of the last setup, else $TEAMLOG_TEAM, else the only one not closed]
+    /// The team [default: the team of the last setup, else $TEAMLOG_TEAM, else the only team that is not closed]
     #[arg(long, short = 't', value_name = "TEAM")]
     team: Option<String>,
     /// The acting agent [default: $TEAMLOG_AGENT at run time]

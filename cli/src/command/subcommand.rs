@@ -18,7 +18,8 @@ use serde::de::DeserializeOwned;
 use std::fmt;
 use teamlog_team::api::{Effect, Op};
 
-/// Default value of an option for the acting agent, as printed in the help. Code checks only that the value is a default.
+/// Default value of an option for the acting agent, as printed in the help. If argv has no value, the command replaces this text by the
+/// acting agent.
 const ACTING: &str = "the acting agent";
 
 /// A subcommand of the command line.

@@ -22,7 +22,7 @@ pub struct Args {
     /// Number of existing events to print first [default: 10]
     #[arg(long, short = 'n', value_name = "N", value_parser = super::whole::<u64>)]
     lines: Option<u64>,
-    /// Also answers kept for retries (response_stored); --json always shows them
+    /// Also show answers kept for retries (response_stored); --json always shows them
     #[arg(long)]
     all: bool,
     #[command(flatten)]

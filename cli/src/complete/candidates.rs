@@ -99,7 +99,7 @@ pub fn lookup(arg: &Arg, command: &str) -> Option<Lookup> {
     })
 }
 
-/// Joins two lists of candidates. `None` is an unknown list.
+/// Joins two lists of candidates. `None` means that the candidates are unknown.
 fn both(first: Option<Candidates>, second: Option<Candidates>) -> Option<Candidates> {
     let lists = [first, second];
     lists

@@ -37,7 +37,7 @@ impl More {
         if let Some(receipt) = &self.receipt {
             output::add_field(&mut answer, "receipt", receipt)?;
         }
-        // A stored answer or an answer with a receipt has no such field.
+        // A stored answer or an answer with a receipt has no `as_of` field.
         if let (false, None, Some(as_of)) = (self.replayed, &self.receipt, &self.as_of) {
             output::add_field(&mut answer, "as_of", as_of)?;
         }
@@ -46,7 +46,7 @@ impl More {
 }
 
 impl Context {
-    /// Sets if the answer is the stored answer of an earlier call with this key.
+    /// Records if the answer is the stored answer of an earlier call with the same key.
     pub fn replays(&mut self, replayed: bool) {
         self.replayed = replayed;
         if replayed && !self.out.is_json() {
@@ -54,7 +54,7 @@ impl Context {
         }
     }
 
-    /// Returns true if the answer is the stored answer of an earlier call with this key.
+    /// Returns true if the answer is the stored answer of an earlier call with the same key.
     pub fn replayed(&self) -> bool {
         self.replayed
     }

@@ -1,8 +1,8 @@
-//! Computes the writable places of a fenced command. Pure, except that listing directories is an argument.
+//! Computes the writable places of a fenced command. Does no I/O: the caller passes the function that lists a directory.
 //!
-//! The kernel only has grants, each for a place and everything below it. Everything except the repository and the data root
-//! must be writable. Therefore the grants are the siblings of all directories on the path from `/` to these two, and the
-//! leased paths inside.
+//! The kernel only has grants, each for a place and everything below it. Everything except the repository and the data root must be
+//! writable. Therefore the grants are the siblings of all directories on the paths from `/` to the repository and to the data root, and the
+//! leased paths in the repository.
 
 use std::path::{Path, PathBuf};
 use teamlog_team::resource::pattern::Pattern;
@@ -29,7 +29,7 @@ pub struct Node {
     pub is_dir: bool,
 }
 
-/// Kind of the innermost of these directories that contains a place.
+/// Kind of the innermost directory of [`WritablePaths`] that contains a place.
 enum Around {
     Nothing,
     Repository,

@@ -34,7 +34,7 @@ pub fn listed(dir: &Path) -> Vec<Node> {
 /// [`restrict_signals`].
 ///
 /// # Errors
-/// The kernel does not enforce all rules. The error is the reason. Do not use the thread then.
+/// The kernel does not enforce all rules. The error is the reason. The caller must not use the thread after an error.
 pub fn restrict(nodes: &[Node]) -> Result<bool, String> {
     let status = restricted(nodes).map_err(refused)?;
     match lacking(&status.landlock, status.ruleset) {
@@ -46,7 +46,7 @@ pub fn restrict(nodes: &[Node]) -> Result<bool, String> {
 /// Forbids signals to processes outside of the fence, for this thread and its later children, if the kernel supports this.
 ///
 /// # Errors
-/// The kernel supports this and fails.
+/// The kernel supports the restriction but does not apply it.
 pub fn restrict_signals() -> Result<(), String> {
     signals_restricted().map(drop).map_err(refused)
 }

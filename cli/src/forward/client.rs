@@ -15,7 +15,7 @@ use teamlog_server::upgrade::VERSION_HEADER;
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Time limit for the daemon to accept a request.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
-/// Minimum of that limit for a local daemon, even if the wait for locks is shorter.
+/// Minimum of the time limit for a local daemon to accept a request, if the wait for locks is shorter.
 const ANSWER_LEAST: Duration = Duration::from_secs(3);
 /// Time limit for sending, if a daemon on another machine accepts no more bytes.
 const SEND_DEADLINE: Duration = Duration::from_secs(60);

@@ -126,7 +126,7 @@ enum Reply {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Ended {
     pub outcome: Result<Box<RawValue>, CommandError>,
-    /// True if the answer is the stored answer of an earlier call with this key.
+    /// True if the answer is the stored answer of an earlier call with the same key.
     pub replayed: bool,
     pub receipt: Option<Receipt>,
     /// Notes for the user.

@@ -137,7 +137,7 @@ pub const SEND_AND_WAIT: Call<Send, SendAnswer> = Call {
     },
 };
 
-/// `artifact put`. The content is sent as a text in which each byte is the character with its number.
+/// `artifact put`. The content is sent as a text in which each byte is the character with the byte's value as code point.
 pub const ARTIFACT_PUT: Call<ArtifactPut, ArtifactPutAnswer> = Call {
     name: "artifact-put-bytes",
     run: |site, mut put| {
@@ -149,7 +149,8 @@ pub const ARTIFACT_PUT: Call<ArtifactPut, ArtifactPutAnswer> = Call {
     },
 };
 
-/// `artifact get`. The answer has the artifact's description, and a text in which each byte is the character with its number.
+/// `artifact get`. The answer has the artifact's description, and a text in which each byte is the character with the byte's value as code
+/// point.
 pub const ARTIFACT_GET: Call<ArtifactGet, (ArtifactShown, String)> = Call {
     name: "artifact-get-bytes",
     run: |site, asked| {

@@ -1,4 +1,4 @@
-//! Renders attention items. Each item is a line under its cause and ends with the command that solves it.
+//! Renders attention items. Each item is a line under its cause and ends with the command that solves the problem.
 
 use crate::render::prelude::*;
 use teamlog_team::attention::{AttentionAnswer, AttentionItem, AttentionKind, AttentionSeverity};

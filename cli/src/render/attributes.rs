@@ -6,7 +6,7 @@ use teamlog_team::projections::task::Attributes;
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct AttributeArgs {
-    /// Note that the task requires a change of code
+    /// Mark the task as requiring a change of code
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     requires_code_change: Option<bool>,
     /// Require an approval by a reviewer before the task can be completed

@@ -26,7 +26,7 @@ pub struct Answer {
     pub team_name: String,
     /// Outcome of the wait
     pub status: Status,
-    /// Value to pass as known the next time, so that nothing is missed
+    /// Value to pass as `--after` in the next call, so that no event is missed
     pub cursor: String,
     /// The event; `null` if there was none
     pub event: Option<TeamEvent>,

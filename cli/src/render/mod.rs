@@ -79,7 +79,7 @@ pub fn more_below(words: &str, cursor: &Option<String>) -> Vec<String> {
     more.map_or_else(Vec::new, |more| vec![String::new(), more])
 }
 
-/// Renders rows and the command for the next page. Without rows, renders a text that says so.
+/// Renders rows and the command for the next page. Without rows, renders the text `nothing`.
 pub fn page(
     rows: impl IntoIterator<Item = Vec<table::Cell>>,
     nothing: &str,

@@ -95,7 +95,7 @@ impl Sections {
         rows + self.all.len() * before
     }
 
-    /// Cuts the longest lists until all lines fit into `most` lines, including the line that says so.
+    /// Cuts the longest lists until all lines fit into `most` lines, including the line that names the cut lists.
     fn fit(&mut self, most: usize) {
         if self.line_count() <= most {
             return;

@@ -9,7 +9,7 @@ use teamlog_team::shell::quoted;
 use teamlog_team::story::trace::TraceAnswer;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, Span, Step, Story};
 
-/// Minimum time between two events that is shown.
+/// Shorter gaps between two events are not shown.
 const GAP_SHOWN_MICROS: i64 = time::SECOND;
 
 /// Maximum indentation, because a chain of causes may be as long as the trace.

@@ -36,7 +36,7 @@ pub struct Message {
     pub payload: Value,
 }
 
-/// An event with its marks.
+/// An event.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Event {

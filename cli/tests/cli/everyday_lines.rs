@@ -237,7 +237,8 @@ fn the_text_of_a_briefing_uses_everyday_words() {
     shows!(said => has "  teamlog inbox\n");
 }
 
-/// Lines that a newcomer types, each with its exit code and a part of the output. If the line is wrong, this part is the fix.
+/// Lines that a newcomer types, each with its exit code and a part of the output. If the line is wrong, this part of the output is the hint
+/// with the right line.
 const NAIVE: &[(&str, i32, &str)] = &[
     ("help", 0, "Usage: teamlog"),
     ("status", 0, "demo: "),

@@ -216,7 +216,7 @@ fn a_daemon_whose_lock_file_is_removed_takes_the_new_one_and_lets_nobody_in() {
 #[test]
 fn a_signal_while_the_lock_is_tried_is_no_failure() {
     let cli = Cli::with_team();
-    // Interrupts every second `flock` call, on the file and on the directory.
+    // strace interrupts every other `flock` call: the calls on the lock file and on its directory.
     let line = format!("send demo {MESSAGE} --message-id one");
     let Some(mut command) = tampered(&cli, &line, "flock", "error=EINTR:when=1+2") else {
         return;

@@ -134,7 +134,7 @@ fn every_reading_command(medium: Medium, harm: fn(&Cli), per_command: usize) -> 
             continue;
         }
         let of_page = examples(&help(&cli, &page.command));
-        // Some lines only prepare the command.
+        // Some example lines only prepare the command of this page.
         let of_command = of_page.into_iter().filter(|example| {
             !needs_more(example) && example.contains(&format!("teamlog {}", page.command))
         });
@@ -213,7 +213,7 @@ fn run_example(medium: Medium, world: &Cli, example: &str) -> Ran {
     Ran::of(command.env("PATH", path).args(["-e", "-c", example]))
 }
 
-/// Checks that the commands that need the log printed a note about the part that they cannot read.
+/// Checks that the commands that need the log printed a note about the part of the log that they cannot read.
 #[track_caller]
 fn say_what_they_do_not_see(noting: &BTreeSet<String>) {
     for command in [

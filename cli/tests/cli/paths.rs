@@ -173,7 +173,7 @@ fn where_nobody_can_tell_the_guard_does_as_it_was_told() {
     let denied = guard(&cli, &repo, "--agent dev --on-unknown deny", &call);
     assert_eq!((denied.code, &*denied.stdout), (Some(2), ""));
     silent(&guard(&cli, &repo, "--agent dev --on-unknown allow", &call));
-    // A certain conflict takes precedence over an unknown write.
+    // A known conflict takes precedence over an unknown write.
     let both = bash("make; rm src/a");
     let denied = guard(&cli, &repo, "--agent dev --on-unknown allow", &both);
     assert_eq!(denied.code, Some(2), "{denied:?}");
@@ -221,7 +221,7 @@ fn a_command_of_unknown_effect_runs_while_no_other_agent_holds_a_path() {
     cli.ok("task release demo 2 --worker qa --epoch 1");
     silent(&codex("ninja"));
     silent(&claude("$X --all"));
-    // Certain conflicts are still denied, and only a person may change the settings of the guard.
+    // Known conflicts are still denied, and only a person may change the settings of the guard.
     assert_eq!(codex("ninja; touch src/a").code, Some(2));
     assert_eq!(
         codex("teamlog config set demo guard.unknown ask").code,

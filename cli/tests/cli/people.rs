@@ -1,4 +1,4 @@
-//! Questions of people: the teams, the work of each agent and since when, with and without colours.
+//! Commands for people: the teams, and the work of each agent with its duration, with and without colours.
 
 use crate::prelude::*;
 

@@ -28,7 +28,7 @@ fn api(cli: &Cli, operation: &str, input: &Value) -> Result<Value, String> {
     }
 }
 
-/// Runs all racers. They start each round at one time. Returns the result of each racer per round.
+/// Runs all racers. In each round, all racers start at the same time. Returns the result of each racer per round.
 fn race(
     round: impl Fn(usize, usize) -> Result<Value, String> + Sync,
 ) -> Vec<Vec<Result<Value, String>>> {

@@ -1,6 +1,5 @@
-// The time slider, which shows every panel at a past event. It is a range over seqs, because each seq is a state of
-// the team. Times are shown below. While the user drags the handle, it moves at once; the daemon is asked when it
-// rests.
+// The time slider, which shows every panel at a past event. It is a range over seqs, because each seq is a state of the team. Times are
+// shown below. While the user drags the handle, the handle moves at once; the page asks the daemon when the handle rests.
 
 import "./past/past.css";
 import { useEffect, useRef, useState } from "preact/hooks";

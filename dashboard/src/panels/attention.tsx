@@ -1,4 +1,4 @@
-// Items that need attention. Each item has a command that solves it.
+// Items that need attention. Each item has a command that solves the problem.
 
 import { useState } from "preact/hooks";
 import type { JSX } from "preact";

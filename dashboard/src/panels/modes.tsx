@@ -184,7 +184,8 @@ function why(state: ModeShown): string {
   return "";
 }
 
-// Prefer the state's own phase. The machine has names from the tables of the rules.
+// Finds the state of the machine that shows a mode: the mode's phase if a state has this name, else a state for the activity or the outcome
+// of the mode. The machine has its names from the tables of the rules.
 function placeOf(state: ModeShown, machine: Machine): string {
   const names = new Set(machine.states.map((each) => each.name));
   const phase = state.current_phase ?? "";

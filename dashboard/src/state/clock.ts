@@ -8,7 +8,7 @@ let tenth = 0;
 /** The daemon's time in milliseconds since 1970. It changes each second. */
 export const now = signal(Date.now());
 
-/** Learns the daemon's time from an answer. Assumes that the answer was made in the middle between request and answer. */
+/** Sets the daemon's time from an answer. Assumes that the daemon read its clock halfway between request and answer. */
 export const settleClock = (daemon: string, asked: number, answered: number): void => {
   const time = Date.parse(daemon);
   if (Number.isNaN(time)) return;

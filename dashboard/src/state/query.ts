@@ -41,7 +41,7 @@ export const matters = (matter: Matter | undefined, event: LogEvent): boolean =>
   return matter.some((kind) => (kind.endsWith("_") ? event.kind.startsWith(kind) : event.kind === kind));
 };
 
-/** Calls a function after a quiet moment, and from time to time if there is none. */
+/** Calls a function after a pause between calls of `touch`. If there is no pause, calls it after `LONGEST` milliseconds. */
 export const settled = (call: () => void): { touch: () => void; stop: () => void } => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let since = 0;

@@ -1,4 +1,4 @@
-// The command line that shows or does what the page shows or does, with a button for copying.
+// The command line that is equivalent to a view or an action of the page, with a button for copying.
 
 import { useState } from "preact/hooks";
 import type { JSX } from "preact";
@@ -14,7 +14,7 @@ const escapedIn = (character: string): string => {
 
 /**
  * Quotes an argument for a shell if necessary. Characters that a terminal would interpret or hide are escaped, so
- * that a pasted command does what it shows.
+ * that a pasted command runs as shown.
  */
 export const quoted = (argument: string): string => {
   if (/^[A-Za-z0-9_.,:\/@%+=-]+$/.test(argument)) return argument;

@@ -54,7 +54,7 @@ export const Dialog = ({ title, onClose, children, class: name, bare = false }: 
 
 interface ActionProps {
   title: string;
-  /** Command line that does what the dialog does. */
+  /** Command line that is equivalent to the dialog's action. */
   command: string;
   /** Text of the button. */
   verb: string;

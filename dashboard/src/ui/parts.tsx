@@ -28,7 +28,7 @@ const STATUS: Record<string, { tone: Tone; word: string }> = {
 export const statusTone = (status: string): Tone => STATUS[status]?.tone ?? "plain";
 export const statusWord = (status: string): string => STATUS[status]?.word ?? status;
 
-/** A status with its colour. The word repeats what the colour shows. */
+/** A status with its colour. The word repeats the meaning of the colour. */
 export const StatusBadge = ({ status }: { status: string }): JSX.Element => <Badge tone={statusTone(status)}>{statusWord(status)}</Badge>;
 
 interface ChipProps {

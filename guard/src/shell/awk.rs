@@ -34,7 +34,7 @@ impl Reader {
             letter if in_word(letter) => return self.word(rest),
             '@' | '`' | '\\' => return None,
             '|' => behind = behind.strip_prefix('|')?,
-            // Only here `>` writes to a file. Outside of braces and inside of brackets it is a comparison.
+            // In this position, `>` writes to a file. Outside of braces and inside of brackets it is a comparison.
             '>' if self.braces > 0 && self.brackets == 0 => return None,
             '{' => self.braces += 1,
             '}' => self.braces = self.braces.checked_sub(1)?,

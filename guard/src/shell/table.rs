@@ -47,7 +47,7 @@ impl Effect {
     }
 }
 
-/// Meaning of the operands of a program for which no step says more.
+/// Default meaning of the operands of a program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Operands {
@@ -58,7 +58,7 @@ pub(super) enum Operands {
     None,
     /// The first operand is a subcommand that has its own entry.
     Subcommand,
-    /// The effect is unknown unless the program is run.
+    /// The effect of every run is unknown, except a request for version or help.
     Ask,
 }
 

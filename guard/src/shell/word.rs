@@ -15,7 +15,7 @@ pub(super) enum Value {
     /// A name below this directory that matches a pattern. Empty if the word begins with the pattern; the name may then
     /// begin with any character.
     Below(String),
-    /// A text that begins with this beginning of an option or assignment.
+    /// A text that begins with this part of an option or of an assignment.
     Begins(String),
     /// One unknown word without a leading dash.
     Word,

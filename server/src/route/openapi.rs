@@ -298,7 +298,7 @@ fn codes(mutates: bool, own: &'static [Code]) -> impl Iterator<Item = &'static s
     )
 }
 
-/// Splits a list of codes. Returns nothing if `are` is false.
+/// Returns the codes of a list that is separated by blanks. Returns no code if `are` is false.
 fn words(codes: &'static str, are: bool) -> impl Iterator<Item = &'static str> {
     codes.split_whitespace().filter(move |_| are)
 }

@@ -62,7 +62,7 @@ fn carry_out(
 ) -> Result<OperationAnswer, Fault> {
     check_team(&input, request.call.team.as_str())?;
     input.insert(TEAM_NAME.to_owned(), request.call.team.as_str().into());
-    // Equality of requests under a key is decided by the operation, so that a repeat over another surface is recognised.
+    // The operation decides if two requests with one key are equal, so that a repeat over another surface is recognised.
     let control = Control {
         key: request.call.key.clone(),
         trace_id: request.call.trace_id.clone(),

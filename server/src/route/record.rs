@@ -124,7 +124,7 @@ pub static HTTP: Dialect = Dialect::new(
 pub struct Task(pub TaskRecord);
 
 impl Task {
-    /// Returns the claim if it has not expired.
+    /// Returns the lease of the task if the lease has not expired.
     pub fn lease(&self) -> Option<Lease> {
         Lease::of_task(&self.0.task)
     }

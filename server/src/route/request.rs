@@ -12,7 +12,7 @@ use teamlog_team::engine::Timestamp;
 use teamlog_team::handle::exchange::{Exchanges, Form};
 use teamlog_team::{Exchange, Notes, Root, RootOptions, Team};
 
-/// Header of an answer that was stored for an earlier request with this key.
+/// Header of an answer that was stored for an earlier request with the same key.
 pub const REPLAYED: &str = "Idempotent-Replayed";
 
 /// Header with a warning that the team reached its token limit.

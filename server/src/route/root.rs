@@ -57,7 +57,7 @@ struct Counts {
     /// Time of the last event
     #[schemars(with = "Option<Timestamp>")]
     last_event_at: Option<String>,
-    /// Number of open attention items without damage, equal to `total` of the list
+    /// Number of open attention items, not counting damage, equal to `total` of the list
     attention: usize,
 }
 

@@ -94,7 +94,7 @@ pub struct Leased {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "TasksBody")]
 pub struct SomeTasks {
-    /// The tasks, in the order asked for
+    /// The tasks, in the requested order
     tasks: Vec<Task>,
     /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,7 +162,7 @@ pub struct CreateInput {
     due_at: Option<String>,
     /// Time before which the task is not offered, in the forms of `dueAt`
     defer_until: Option<String>,
-    /// Task that has this one as a part
+    /// Task of which the new task is a part
     parent: Option<String>,
     /// Creator of the task
     agent_id: Option<String>,
@@ -268,7 +268,7 @@ macro_rules! presents {
             epoch: u64,
             /// Agent that presents the claim; must be its holder
             agent_id: Option<String>,
-            /// True to present the claim of another agent; recorded. The epoch must still be right
+            /// True to present the claim of another agent; the event records this. The epoch must still be the claim's epoch
             #[serde(default)]
             force: bool,
             $($own)+

@@ -46,7 +46,7 @@ pub fn list(asked: ReadTeam, team: &mut Team) -> Result<Teams, Problem> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShowInput {
-    /// Name of the team; must be the token's
+    /// Name of the team; must be the token's team
     team: String,
 }
 
@@ -83,7 +83,7 @@ impl From<TeamShown> for TeamShape {
 pub struct SetUpInput {
     /// Members to add
     agents: Option<Vec<AgentSetup>>,
-    /// New token budget; replaces the old one
+    /// New token budget; replaces the old budget
     budget: Option<BudgetInput>,
 }
 

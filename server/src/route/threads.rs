@@ -89,7 +89,7 @@ pub fn search(asked: ThreadSearch, team: &mut Team) -> Result<ThreadsBody, Probl
     })
 }
 
-/// A post: `body`, or `message` instead of it.
+/// A post: `body`, or `message` instead of `body`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PostInput {

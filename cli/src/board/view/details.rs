@@ -53,7 +53,7 @@ pub fn of_row(state: &State, panel: Panel, row: usize) -> Option<Popup> {
     }
 }
 
-/// Makes a popup, without the lines that have no value.
+/// Makes a popup from the lines that have a value.
 fn popup(title: &str, lines: impl IntoIterator<Item = (&'static str, String)>) -> Popup {
     let lines = lines.into_iter().filter(|(_, value)| !value.is_empty());
     let lines = lines.map(|(name, value)| (name.to_owned(), value));

@@ -7,7 +7,7 @@ use crate::render::style::Style;
 use ratatui::layout::Rect;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Maximum width of the names in columns.
+/// Maximum width of the names, in columns of the terminal.
 const NAMES: usize = 12;
 
 /// Draws the popup in the middle of the terminal.

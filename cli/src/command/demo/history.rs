@@ -130,7 +130,7 @@ pub struct Update<'a> {
     pub written_at: Option<i64>,
 }
 
-/// Appends the first half of an event, like a crash during a write. Returns the number of appended bytes.
+/// Appends the first half of an event, as a crash during a write would. Returns the number of appended bytes.
 pub fn tear(segment: &Path) -> io::Result<usize> {
     let mut text = Vec::new();
     File::open(segment)?.read_to_end(&mut text)?;

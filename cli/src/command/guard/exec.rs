@@ -36,7 +36,7 @@ Examples:
   teamlog guard exec --agent dev --root . --scratch /tmp -- sh -c 'ls > /dev/null'"
 )]
 pub struct Exec {
-    /// The team [default: $TEAMLOG_TEAM, else the only one not closed]
+    /// The team [default: $TEAMLOG_TEAM, else the only team that is not closed]
     team: Option<String>,
     #[command(flatten)]
     who: WriterArgs,
@@ -150,7 +150,7 @@ impl Leases {
     }
 }
 
-/// Notes if the agent holds no path, and names held paths that do not exist.
+/// Prints a note if the agent holds no path, and a note for each held path that does not exist.
 fn warn(
     context: &Context,
     (agent, team): (&str, &str),

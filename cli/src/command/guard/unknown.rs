@@ -69,7 +69,7 @@ fn answer(
     let mut holder = None;
     if answer == OnUnknown::AllowWhenFree {
         let mut free = false;
-        // A teamlog command inside the call may change these settings, so the paths of the agent do not matter.
+        // If the call runs a teamlog command, `free` stays false, because the command may change the guard's settings.
         if let Some((team, _)) = team
             && !is_own(writes)
             && !team.is_stale()?

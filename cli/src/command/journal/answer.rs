@@ -112,7 +112,7 @@ pub struct JournalHost {
     pub host: String,
     /// Id of the host in the journal; several hosts may have the same name
     pub id: String,
-    /// Seconds since its last connection
+    /// Seconds since the host's last connection
     pub seconds_ago: f64,
     /// Seq of the last event that the host had when it last read the journal
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -119,7 +119,7 @@ fn register(
     context.execute(&call, team, identity).map(drop)
 }
 
-/// Keeps a subagent from ending while the subagent holds tasks under its own name. Does so only once.
+/// Keeps a subagent from ending while the subagent holds tasks under its own name. A subagent is kept only once.
 fn stopping(context: &mut Context, team: &str, acting: &Acting, told: &HookEvent) -> Outcome {
     if told.stop_hook_active || !acting.is_own(told.subagent.as_ref()) || context.is_remote() {
         return Ok(Exit::Done);

@@ -123,7 +123,7 @@ pub struct Plan {
     pub dir: PathBuf,
     pub team: String,
     pub hook: GuardHook,
-    /// The team's settings of the guard.
+    /// The team's settings for the guard.
     pub rules: GuardRules,
     /// True if the prompt hook is installed.
     pub modes: bool,

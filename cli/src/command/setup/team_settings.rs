@@ -82,7 +82,7 @@ fn part(setting: Setting, set: Option<String>, proposed: String) -> SettingPart 
     }
 }
 
-/// Returns the commands of the project that are missing in a list that a person wrote.
+/// Returns the commands of the project that `guard.known` lacks, if the team has set `guard.known`.
 pub fn not_known(plan: &Plan, dir: &Path) -> Vec<String> {
     if !plan.rules.known_is_set {
         return Vec::new();

@@ -107,7 +107,7 @@ impl Client {
         listed["tools"].as_array().unwrap().clone()
     }
 
-    /// Calls a tool. Returns the text of the answer, and true if it is an error.
+    /// Calls a tool. Returns the text of the answer, and true if the answer is an error.
     pub fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
         let result = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
         let content = result["content"].as_array().unwrap();

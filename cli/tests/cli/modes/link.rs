@@ -141,7 +141,7 @@ fn what_is_refused_comes_as_the_payload_that_callers_of_the_link_know() {
         assert_eq!(again, payload);
     }
     client.end();
-    // An unreadable option, and a team that does not exist.
+    // An unknown option, and a team that does not exist.
     for line in [
         "rcs state read --modes forge",
         "rcs state read --mode forge --team no",

@@ -168,7 +168,7 @@ impl Asked {
         own
     }
 
-    /// Returns the bytes that identify the request under its key.
+    /// Returns the bytes that must be equal when a request is repeated with its key.
     fn request(&self) -> Vec<u8> {
         let mut input = self.whole();
         input.remove("key");
@@ -254,7 +254,7 @@ impl Surface for Typed {
         &self.0
     }
     fn call(&mut self, asked: &Asked) -> Outcome {
-        // Only the envelope accepts values of other types.
+        // Only the envelope accepts a value whose type differs from the type of its field.
         if asked.drawn.mistyped {
             return by_envelope(&self.0, asked);
         }
@@ -402,7 +402,7 @@ impl Surface for Mcp {
         let mut tools = TOOLS.iter();
         let tool = tools.find(|(operation, _)| *operation == asked.operation.name);
         let controls = [&asked.key, &asked.actor, &asked.trace];
-        // MCP tools accept no controls, and convert values of other types in their own way.
+        // MCP tools accept no controls, and have their own rules for a value whose type differs from the type of its field.
         let plain = controls.iter().all(|control| control.is_none()) && !asked.drawn.mistyped;
         let hidden = asked.drawn.input.contains_key("stale_minutes");
         let Some((_, tool)) = tool.filter(|_| plain && !hidden) else {

@@ -16,7 +16,7 @@ export interface TraceRead {
   error: unknown;
   /** True while older pages are being read. */
   loading: boolean;
-  /** Reads further pages, or null if no more pages exist than are read automatically. */
+  /** Reads further pages. Null if all pages were read or will be read automatically. */
   older: (() => void) | null;
 }
 

@@ -8,7 +8,7 @@ import { micros, words, type Span, type Step, type Story } from "./story.ts";
 export type View = "full" | "compact" | "timeline";
 export const VIEWS: readonly View[] = ["compact", "timeline", "full"];
 
-/** A bar from the begin to the end of something. Times are in microseconds. */
+/** A bar from the begin to the end of a task or message. Times are in microseconds. */
 export interface Bar {
   key: string;
   from: number;
@@ -260,8 +260,8 @@ export function around(places: readonly number[], from: number, back = false): n
 const SLOTS = 700;
 
 /**
- * Returns the bars or dots of a row to draw: those in the visible part of the trace, and of several at one position
- * only the worst. Drawing all of thousands would look equal and be slow.
+ * Returns the bars or dots of a row that must be drawn: those in the visible part of the trace. If several have one position,
+ * returns only the worst of them. Drawing thousands would be slow and look the same.
  */
 export function thinned<T extends Bar | Dot>(all: readonly T[], stretch: Stretch): T[] {
   if (all.length < 50) return [...all];

@@ -46,7 +46,7 @@ impl<'a> Copies<'a> {
             (None, [sources @ .., last]) => {
                 let is_dir =
                     |path: &str| path.ends_with('/') || matches!(last_name(path), "." | "..");
-                // An expansion may be empty.
+                // Count only words that are certainly operands, because an expansion may be empty.
                 let is_there =
                     |source: &&&Value| matches!(source, Value::Plain(_) | Value::Below(_));
                 let several = sources.iter().filter(is_there).count() > 1;

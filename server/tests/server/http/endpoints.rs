@@ -97,7 +97,7 @@ fn spoiled(target: &str, body: &str) -> (String, String) {
     }
 }
 
-/// The route whose valid call is in `routes`, because it needs a manual clock.
+/// The route whose valid call is in the tests of `routes`, because the call needs a manual clock.
 const WANTS_A_DEAD_LETTER: &str = "requeueDeadLetter";
 
 #[test]

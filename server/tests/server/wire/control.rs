@@ -23,7 +23,7 @@ fn the_socket_is_for_its_user_alone() {
 
 const STRANGER: &str = "TEAMLOG_TEST_STRANGER";
 
-/// This is not a test. A test runs it as another user. It sends a request to the socket and prints the answer.
+/// Helper that a test below runs as another user, and not a test. Sends a request to the socket and prints the answer.
 #[test]
 fn a_stranger() {
     let Some(socket) = std::env::var_os(STRANGER) else {

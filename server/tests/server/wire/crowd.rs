@@ -11,7 +11,8 @@ const CROWD: &str = "TEAMLOG_TEST_CROWD";
 /// Maximum 99th percentile of response times. A client would notice a longer wait.
 const LONGEST_P99: Duration = Duration::from_millis(500);
 
-/// This is not a test. It runs in another process, opens connections, reports this, and keeps them until it is told to end.
+/// Helper that a test below runs in another process, and not a test. Opens connections, reports this, and keeps the connections
+/// until it is told to end.
 #[test]
 fn a_crowd() {
     let Ok(task) = std::env::var(CROWD) else {

@@ -14,7 +14,7 @@ use teamlog_team::{Root, RootOptions};
 
 const ROOT: &str = "TEAMLOG_TEST_DAEMON_ROOT";
 
-/// This is not a test. It is the daemon in another process that the tests below start.
+/// Helper that the tests below run in another process, and not a test. Runs the daemon.
 #[test]
 fn a_daemon_of_its_own() {
     let Some(root) = std::env::var_os(ROOT) else {

@@ -26,7 +26,7 @@ fn was_cut_after(limit: Duration, took: Duration) {
 #[test]
 fn a_head_that_trickles_is_cut() {
     let (_stand, daemon, _) = Stand::demo_within(|limits| limits.head_time = SHORT);
-    // The daemon's time starts after this one, even if this thread is delayed.
+    // The daemon's time starts after the time of `since`, even if this thread is delayed.
     let (over, took) = since(|| Client::tcp(&daemon).is_over());
     assert!(over);
     was_cut_after(SHORT, took);

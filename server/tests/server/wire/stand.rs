@@ -11,7 +11,7 @@ use teamlog_team::lifecycle::init::Init;
 use teamlog_team::{Root, RootOptions};
 use tempfile::TempDir;
 
-/// A data root of its own.
+/// A data root in a temporary directory.
 pub struct Stand {
     pub dir: TempDir,
     /// Number of answered calls.
