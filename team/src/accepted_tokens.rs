@@ -86,7 +86,7 @@ fn unreadable(error: &serde_json::Error) -> Refusal {
 }
 
 impl Root {
-    /// Returns the same root without its authenticated agent, because that agent reaches only its own team.
+    /// Returns the root without its authenticated agent. With such an agent, the root reaches only the agent's own team.
     fn unrestricted(&self) -> Root {
         self.with_options(RootOptions {
             authenticated: None,

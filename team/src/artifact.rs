@@ -1,8 +1,7 @@
 //! `artifact-put`, `artifact-get`, `artifact-list`: files that agents store for others.
 //!
-//! Each version has a file beside the log, named after the digest of its bytes. The file is durable before the event that
-//! names it, so every artifact in the log has its bytes. After a crash there may be a file that no event names; it is
-//! ignored.
+//! Each version has a file next to the log, named after the digest of its bytes. The file is durable before the event that names it is
+//! recorded, so every artifact in the log has its bytes. A crash can leave a file that no event names; such a file is ignored.
 
 use crate::claim::existing;
 use crate::operation::prelude::*;
@@ -114,7 +113,7 @@ pub struct ArtifactShown {
 /// The answer `{stored, artifact}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactPutAnswer {
-    /// True if a new artifact or version was stored; false if the artifact has the same content already
+    /// True if a new artifact or version was stored; false if the artifact already has this content
     pub stored: bool,
     /// The stored artifact
     pub artifact: ArtifactShown,

@@ -61,13 +61,13 @@ codes! {
     TokenNotFound = "token_not_found",
     /// The team has that token already.
     TokenExists = "token_exists",
-    /// The caller's token belongs to another agent than the one in the request.
+    /// The caller's token belongs to an agent that differs from the agent in the request.
     ActorMismatch = "actor_mismatch",
     /// The cursor is after the end of the log.
     CursorAhead = "cursor_ahead",
     /// The cursor names no item of this listing.
     CursorUnknown = "cursor_unknown",
-    /// The log has no such point in its past.
+    /// The log has no event at that seq, or does not reach that time.
     PointUnknown = "point_unknown",
     /// The daemon already reads the maximum number of past states.
     PastBusy = "past_busy",
@@ -85,7 +85,7 @@ codes! {
     TooLarge = "too_large",
     /// No setting has that key.
     SettingUnknown = "setting_unknown",
-    /// No such dead letter exists.
+    /// No dead letter has that id.
     DeadLetterNotFound = "dead_letter_not_found",
     /// The message already waits for its ack.
     DeliveryOpen = "delivery_open",

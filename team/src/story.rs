@@ -56,12 +56,12 @@ pub enum Parent<'a> {
     NotBefore(EventId),
 }
 
-/// A cause that an event names but that its page does not show. If the log does not hold the cause either, only `id` is set.
+/// A cause that an event names, but that is not on the event's page. If the log lacks the cause too, only `id` is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OutsideCause {
     /// Id of the cause.
     pub id: String,
-    /// Seq of the cause; `null` if the log has no such event.
+    /// Seq of the cause; `null` if the log does not contain the cause.
     pub seq: Option<u64>,
     /// Kind of the cause.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -163,7 +163,7 @@ impl<'a> Index<'a> {
         outside.map_or(Parent::Unknown(cause), |outside| Parent::Outside(outside))
     }
 
-    /// Returns the step that sent the message of an event; only teamlog's own events about messages have such a parent.
+    /// Returns the step that sent the message of an event. Returns no parent for a foreign event and for the event that sends the message.
     fn about(&self, event: &Event<'_>) -> Parent<'a> {
         if event.foreign || event.kind == "message_sent" {
             return Parent::None;

@@ -21,7 +21,7 @@ pub(super) fn budget_used(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds unanswered questions, except those about a finished task.
+/// Finds unanswered questions. Skips questions about a finished task.
 pub(super) fn questions(look: &mut AttentionScan<'_>) -> Result<()> {
     let open = look.live.open_questions(look.asked())?;
     for question in look.bounded(open) {

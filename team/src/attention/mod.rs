@@ -164,7 +164,7 @@ pub struct AttentionItem {
     pub severity: AttentionSeverity,
     /// Description in one line
     pub text: String,
-    /// Command line that helps; it can be run unchanged
+    /// Command line that helps and can be run unchanged
     pub command: String,
     /// Id of the task that the item is about
     #[serde(skip_serializing_if = "Option::is_none")]

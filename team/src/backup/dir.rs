@@ -32,8 +32,8 @@ impl BackupDir {
         }
     }
 
-    /// Like [`BackupDir::open`], but creates a missing directory. The directory must be outside `data_root`, so that the loss of
-    /// the data root does not include the backup.
+    /// Like [`BackupDir::open`], but creates a missing directory. The directory must be outside `data_root`, so that the backup survives
+    /// the loss of the data root.
     pub fn create(path: &Path, data_root: &Path, options: RootOptions) -> Result<BackupDir> {
         let root = data_root.canonicalize();
         let root = root.map_err(Error::io("open", data_root))?;

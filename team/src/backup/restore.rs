@@ -1,4 +1,4 @@
-//! `restore`: restores a team from a backup, either completely or not at all.
+//! `restore`: restores a team from a backup. A failed restore leaves no team.
 
 use crate::agent_token::TokenShown;
 use crate::backup::dir::BackupDir;
@@ -47,7 +47,7 @@ pub struct RestoreAnswer {
     pub events: u64,
     /// Seq of the last event. This event is `log_restored`, unless other hosts have the log too.
     pub last_seq: u64,
-    /// Number of restored files beside the log.
+    /// Number of restored files other than the log.
     pub files: u64,
     /// Size of the log in bytes.
     pub bytes: u64,

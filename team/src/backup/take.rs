@@ -29,7 +29,7 @@ pub struct BackupAnswer {
     pub segments: u64,
     /// Number of segments that this run copied at least in part.
     pub segments_copied: u64,
-    /// Number of files beside the log: artifacts and quarantined files.
+    /// Number of files in the backup other than the log: artifacts and quarantined files.
     pub files: u64,
     /// Number of these files that this run copied.
     pub files_copied: u64,
@@ -105,7 +105,7 @@ impl Team {
 }
 
 impl Root {
-    /// Backs up every team. If the backup of a team fails, the others are still made.
+    /// Backs up every team. If the backup of a team fails, continues with the next team.
     pub fn backup_all(&self, backup_dir: &BackupDir) -> Result<BackupAllAnswer> {
         let started = Instant::now();
         let (mut backups, mut failed) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! The reportable events of a run: their names, the states in which each is legal, and their fields. The reader of payloads,
 //! the rules and the documents all use this table.
 //!
-//! A signal between members counts as an event if an event with the same meaning exists.
+//! A signal between members counts as the event with its meaning, if there is one.
 
 use super::*;
 use State::{CoreReady, Fallback, Init, MembersReady, Running, TeamProbed, TeamReady};

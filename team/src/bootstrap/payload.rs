@@ -533,7 +533,7 @@ fn check_path(path: Option<&str>, origin: Option<&str>, of_message: bool) -> Res
     Err(invalid(field, path, rule))
 }
 
-/// Returns true if the rest of a path names a file inside its directory.
+/// Returns true if a path names a file inside a directory. `rest` is the path after the directory's name.
 fn inside(rest: &str) -> bool {
     !rest.is_empty() && !rest.split(['/', '\\']).any(|part| part == "..")
 }

@@ -208,7 +208,7 @@ impl BootstrapRecord {
     }
 }
 
-/// Adds the run's state to a refusal. A refusal of unreadable data stays as it is.
+/// Adds the run's state to a refusal. Leaves the refusal of unreadable data unchanged.
 fn standing(run: &Run, refusal: Refusal) -> Refusal {
     if matches!(refusal.code, Code::InvalidInput | Code::TooLarge) {
         return refusal;

@@ -26,8 +26,7 @@ struct Exchanged {
     body: Granted,
 }
 
-/// Refuses to repeat an answer if its claim is no longer live, or if the authenticated agent is not its holder. Records
-/// nothing, because a repetition records nothing either.
+/// Refuses to repeat an answer if its claim is no longer live, or if the authenticated agent is not its holder. Records no event.
 pub(crate) fn check_live(ctx: &Ctx, live: &Live, stored: &str) -> Result<()> {
     let Some(claimed) = claimed(stored) else {
         return Ok(());

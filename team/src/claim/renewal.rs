@@ -1,4 +1,4 @@
-//! Automatic renewal of leases: each command of an agent renews its claims, so that an agent at work does not lose its task.
+//! Automatic renewal of leases. Each command of an agent renews the agent's claims, so that an agent at work does not lose its task.
 
 use crate::claim::holding;
 use crate::command::Ctx;

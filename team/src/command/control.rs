@@ -4,12 +4,12 @@ use super::authority::{Actor, CommandTerms};
 use super::deadline::Deadline;
 use crate::prelude::*;
 
-/// Control fields of a call, which any command accepts beside its input.
+/// Control fields of a call. Any command accepts them in addition to its input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Control {
     /// Name of the command. Answers under idempotency keys are stored with this name.
     pub operation: String,
-    /// Bytes that identify the request. A repetition with the same key must have equal bytes.
+    /// Bytes that identify the request. A repetition under the idempotency key must have equal bytes.
     pub request: Vec<u8>,
     /// The idempotency key.
     pub key: Option<String>,

@@ -227,7 +227,8 @@ impl Root {
         let overall = checks.iter().map(|check| check.status).max();
         let overall = overall.unwrap_or(Health::Healthy);
         let mut recommendations: Vec<String> = Vec::new();
-        // Unhealthy checks come first, because commands that repair the log come before those that repair its consequences.
+        // Commands of unhealthy checks come first. A command that repairs the log must run before the commands that repair the damage
+        // caused by it.
         for worst in [Health::Unhealthy, Health::Warn] {
             let of_these = checks.iter().filter(|check| check.status == worst);
             for command in of_these.flat_map(|check| &check.recommendations) {

@@ -86,7 +86,7 @@ impl<'a> Observations<'a> {
             _ => 0,
         };
         let audit = borrowed(&reader).and_then(|reader| {
-            // If there is no stored state, the next command folds the log. So the fresh state is the one to check.
+            // Without a stored state, the next command folds the log. In that case the check examines the freshly folded state.
             let stored = found.as_ref().ok().and_then(|found| found.live.as_ref());
             let state = match stored {
                 Some(state) => state,

@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 use teamlog_engine::repair::salvage;
 
 impl Root {
-    /// Copies the readable events of a damaged log into a new log in its place, then rebuilds all derived data. The archive keeps
-    /// every byte of the damaged log. If the log is undamaged, it stays, and only the derived data is rebuilt.
+    /// Copies the readable events of a damaged log into a new log in its place, then rebuilds all derived data. The archive keeps every
+    /// byte of the damaged log. If the log is undamaged, keeps it and only rebuilds the derived data.
     ///
     /// # Errors
-    /// `team_not_found`; errors of the log if it has no segments either.
+    /// `team_not_found`; errors of opening the log if it has no segments.
     pub fn salvage(
         &self,
         team: &str,

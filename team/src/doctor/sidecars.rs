@@ -1,5 +1,5 @@
-//! Check `sidecars`: the small files beside the segments. These are the identity, the head, the lock file, the cursor of the
-//! views, and the manifest of the derived store.
+//! Check `sidecars`: the small files next to the segments. These are the identity, the head, the lock file, the cursor of the views, and
+//! the manifest of the derived store.
 
 use super::*;
 use crate::projections::live::DERIVED_DIR;

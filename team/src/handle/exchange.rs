@@ -1,9 +1,8 @@
 //! Answers in the form of another surface, such as HTTP. They are stored under their idempotency key exactly as they were
 //! sent.
 //!
-//! A new release may add fields to the answer of a command, but a repeated request must get the bytes of its first answer.
-//! So such a surface converts the answer under the lock, from the state after the events, and the converted answer is
-//! stored.
+//! A new release may add fields to the answer of a command, but a repeated request must get the bytes of its first answer. So the answer is
+//! converted to the surface's form under the lock, from the state after the events, and the converted answer is stored.
 
 use crate::handle::prelude::*;
 

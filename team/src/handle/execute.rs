@@ -175,7 +175,7 @@ impl Team {
         control: Control,
     ) -> Result<(Stage, Vec<Event<'static>>)> {
         let (team, durability) = (self.name().to_owned(), self.durability());
-        // The stored answer is an event in the same group as the command's events, so it needs room there.
+        // Reserves room for the event with the stored answer, which is in the same group as the command's events.
         let room = match control.key {
             Some(_) => Room {
                 events: 1,
@@ -201,8 +201,8 @@ impl Team {
             Outcome::Answered => {}
             Outcome::Denied(refusal) => return Err(refusal.into()),
             Outcome::Repeated(text) => return Ok(Completion::Repeated(text)),
-            // The events are recorded, but reading the state for the answer failed. The state may have been rebuilt meanwhile, so
-            // tries again.
+            // The events are recorded, but the state could not be read for the answer. Tries once more, because the state may have been
+            // rebuilt.
             Outcome::Granted => {
                 let (team, ctx) = (&self.name().to_owned(), &stage.ctx);
                 self.query(|live, _| {

@@ -1,5 +1,5 @@
-//! Notes that a command shows beside its answer or refusal. Examples: the log was recovered, a part of the log cannot be
-//! read, view files are out of date.
+//! Notes that a command shows in addition to its answer or refusal. Examples: the log was recovered, a part of the log cannot be read, view
+//! files are out of date.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Notes(Arc<Mutex<Vec<String>>>);
 
 impl Notes {
-    /// Adds a note, unless the list has the same note already.
+    /// Adds a note, unless the list already contains an equal note.
     pub fn say(&self, text: impl Into<String>) {
         let text = text.into();
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -39,7 +39,7 @@ pub(crate) struct OpenTeam {
     resumed: Condvar,
     /// Wakes the thread that merges the state's runs.
     maintain: Sender<()>,
-    /// Wakes the thread that writes view files after the answers; `None` if no such thread could be started.
+    /// Wakes the thread that writes view files after the answers; `None` if the thread could not be started.
     views: Option<Sender<()>>,
     /// Counts of earlier writers.
     before: Mutex<WriterCounts>,

@@ -39,7 +39,7 @@ pub struct RootOptions {
     pub segment_bytes_max: u64,
     /// See [`LogOptions::boot`].
     pub boot: Option<[u8; 16]>,
-    /// Opens the journals of teams with several hosts. If absent, such teams are read-only.
+    /// Opens the journals of teams with several hosts. If absent, teams with several hosts are read-only.
     pub journals: Option<Arc<dyn Journals>>,
     /// Collects the notes of the root's teams.
     pub notes: Notes,
@@ -169,7 +169,7 @@ impl Root {
     /// Closes the open teams: syncs and unlocks their logs. The next command opens its team again.
     ///
     /// # Errors
-    /// The first error of a log. The other logs are closed nevertheless.
+    /// The first error of a log. An error does not keep other logs open.
     pub fn close(&self) -> Result<()> {
         self.open_teams.as_ref().map_or(Ok(()), |all| all.close())
     }

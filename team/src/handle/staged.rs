@@ -50,8 +50,8 @@ impl StagedTeam {
         Ok((staged, Team::new(log, root.options().clone(), None)))
     }
 
-    /// Imports a new team. `fill` records its events; then the derived data is built, and the team gets its name. Returns `None`
-    /// if a team of that name exists by then.
+    /// Imports a new team. `fill` records its events; then the derived data is built, and the team gets its name. Returns `None` if another
+    /// process has created a team of that name meanwhile.
     pub fn import<A>(
         root: &Root,
         name: &str,

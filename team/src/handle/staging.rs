@@ -164,10 +164,10 @@ impl Root {
         Ok(leftovers)
     }
 
-    /// Removes the staging directories of processes that have ended. Without `yes`, only lists them. Directories in use stay.
+    /// Removes the staging directories of processes that have ended. Without `yes`, only lists them. Keeps directories that are in use.
     ///
     /// # Errors
-    /// The first I/O error. The other directories are removed nevertheless.
+    /// The first I/O error. An error does not stop the removal of other directories.
     pub fn clean(&self, yes: bool) -> Result<CleanAnswer> {
         let mut leftovers = self.leftovers()?;
         let mut status = "unchanged";

@@ -28,7 +28,7 @@ pub struct Team {
     pub(super) open_team: Option<Arc<OpenTeam>>,
     /// Keeps the shared writer closed until this handle is dropped, because this handle took the whole log.
     pub(super) pause: Option<Pause>,
-    /// Point in the past, if this handle is at such a point.
+    /// Point in the past at which this handle is; `None` if it is at the present.
     pub(super) past: Option<Past>,
     /// Batch of this handle's commands. Answers wait for its sync.
     pub(super) batch: Option<Batch>,
@@ -235,7 +235,7 @@ impl Team {
         };
         let reader = rollback::checked(&self.log, reader)?;
         if let (Some(rollback), true) = (reader.rollback(), self.kept_open()) {
-            // Refuses, because a long-running process has no place to show notes beside its answer.
+            // A long-running process cannot show notes with its answer, so it refuses instead of adding a note.
             return Err(self.log.rolled_back(rollback.clone()).into());
         }
         self.say(reader.notes());

@@ -38,8 +38,8 @@ pub struct ImportMessages {
 const FLUSH_BYTES: usize = 2 << 20;
 
 impl Root {
-    /// Imports envelopes. In an existing team, skips messages that the team has already. The other messages must be newer than
-    /// the team's last event, unless `restamp` is set.
+    /// Imports envelopes. In an existing team, skips messages that the team already has. All new messages must be newer than the team's
+    /// last event, unless `restamp` is set.
     ///
     /// # Errors
     /// `invalid_input`, `not_newer`, `format_mismatch`, `unsafe_file_system`; I/O.
@@ -237,8 +237,8 @@ fn admitted(live: &Live, entries: Vec<Entry>, report: &mut Report) -> Result<Vec
     Ok(admitted)
 }
 
-/// Returns true if no message may complete the task, because the task lacks its required approval. Messages change neither
-/// the requirement nor the approval, so each task is looked up once.
+/// Returns true if no message may complete the task, because the task lacks its required approval. The import cannot change the requirement
+/// or the approval, so each task is looked up once.
 fn is_gated(live: &Live, task: &str, known: &mut BTreeMap<Box<str>, bool>) -> Result<bool> {
     if let Some(gated) = known.get(task) {
         return Ok(*gated);

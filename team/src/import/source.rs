@@ -144,7 +144,7 @@ fn message(text: &str) -> Result<Message, InvalidMessage> {
     fitting(message)
 }
 
-/// Maximum number of bytes that an event has beside its payload.
+/// Maximum number of bytes of an event without its payload.
 pub(crate) const EVENT_REST_BYTES_MAX: usize = 2048;
 
 /// Checks that the message fits into an event.

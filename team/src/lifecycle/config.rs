@@ -1,4 +1,4 @@
-//! `config`: the settings of a team. An event changes a setting. Without such an event a setting has its default.
+//! `config`: the settings of a team. A setting has its default until an event changes it.
 
 use crate::Recorded;
 use crate::operation::prelude::*;

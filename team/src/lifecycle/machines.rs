@@ -38,7 +38,7 @@ pub struct Machine {
     pub initial: Cow<'static, str>,
     /// The states
     pub states: Vec<MachineState>,
-    /// The transitions; a transition to the same state only records an event
+    /// The transitions; a transition from a state to itself only records an event
     pub steps: Vec<MachineStep>,
 }
 

@@ -150,7 +150,7 @@ pub struct BootstrapRun {
 pub struct MalformedJsonl {
     /// Number of lines.
     pub total: u64,
-    /// Files with such lines.
+    /// Files with lines that are not valid JSON.
     pub files: Vec<String>,
 }
 

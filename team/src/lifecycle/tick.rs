@@ -186,7 +186,7 @@ impl Round {
         Ok(!expired.is_empty() || !live.freed_tasks(None, 1)?.is_empty())
     }
 
-    /// Returns one group of lease expiries, and of unblocked tasks after `behind`.
+    /// Returns one group: lease expiries, and events that unblock tasks with ids after `behind`.
     fn swept(&self, live: &Live, behind: Option<&str>) -> Acted<SweepResult> {
         let Round { now, actor, .. } = self;
         let mut events = Vec::new();
@@ -275,7 +275,7 @@ fn dispatch_failed(live: &Live, due: &Due, actor: &str) -> Result<Option<NewEven
     ))
 }
 
-/// Returns the message of a delivery. In an imported log the message may be missing; the delivery times out nevertheless.
+/// Returns the message of a delivery; an imported log may lack it. The delivery times out in any case.
 pub(crate) fn message(live: &Live, delivery: &Delivery) -> Result<MessageInfo> {
     let known = live.message(&delivery.message_id)?;
     Ok(known.unwrap_or_else(|| MessageInfo::unknown(&delivery.message_id, &delivery.to)))

@@ -9,7 +9,7 @@ use crate::projections::vocabulary;
 use teamlog_engine::EventId;
 
 operation! {
-    /// Record a fact of your own kind; it is ordered, traced and indexed, but changes no state
+    /// Record a fact of your own kind, which is ordered, traced and indexed, but changes no state
     "append": Records(Append {
         /// Kind of the fact, in snake_case and the past tense, outside of teamlog's own vocabulary
         kind: String,
@@ -27,7 +27,7 @@ operation! {
         thread_id: Option<String>,
         /// Session that the fact concerns
         session_id: Option<String>,
-        /// Idempotency key, also stored with the event: a fact with the same key and content is recorded once
+        /// Idempotency key, also stored with the event: a fact with a known key and equal content is not recorded again
         key: Option<String>,
         /// Id of the event that caused the fact
         #[schemars(with = "String")]
@@ -67,8 +67,8 @@ impl AppendAnswer {
 const SCHEMA_VERSION: u32 = 1;
 
 impl Team {
-    /// Records a fact of a foreign vocabulary. If the key is known and has the same content, returns the first answer and
-    /// records nothing.
+    /// Records a fact of a foreign vocabulary. If a fact with an equal key and equal content is recorded, returns its answer and records
+    /// nothing.
     ///
     /// # Errors
     /// `invalid_input`, `reserved_kind`, `idempotency_key_reused`, `team_closed`; errors of the log.

@@ -143,7 +143,7 @@ pub struct AppendFacts {
     /// Actor of facts without an actor; the caller if absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     actor: Option<String>,
-    /// Answer for the earlier lines of the same file; the new answer includes their counts
+    /// Answer for the earlier lines of the file; the new answer includes their counts
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<BatchAnswer>,
     /// The facts as parsed events, if this process read them from a file.

@@ -1,4 +1,4 @@
-//! `convert`: rewrites a log in place in the other format.
+//! `convert`: rewrites a log in place, from `jsonl` to `binary` or from `binary` to `jsonl`.
 
 use crate::operation::prelude::*;
 use crate::time::millis;

@@ -114,7 +114,7 @@ impl Team {
         if asked.is_newest_first()? {
             return newest::page(self, asked);
         }
-        // Reads the log after the query, so that the open writer is not blocked.
+        // Reads the log outside the query, because a query blocks the open writer.
         let (reader, to, plan) = self.query(|live, reader| {
             let head = reader.head().last_seq;
             if after > head {

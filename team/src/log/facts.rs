@@ -1,7 +1,7 @@
 //! Records facts of a foreign vocabulary as one group. Each fact may have its own idempotency key.
 //!
-//! Events that an older version appended under a key have no stored answer. Such an event itself serves as the answer: a fact
-//! with the same content returns it, a fact with other content is refused.
+//! Older versions stored no answer for an event that they appended under a key. The event itself then serves as the answer to a fact with
+//! its key and its content. A fact with its key and other content is refused.
 
 use crate::command::unrecorded;
 use crate::handle::execute::{KeyScope, first_answer, key_reused, unread};
@@ -184,8 +184,8 @@ impl Team {
         self.execute_unkeyed(facts)
     }
 
-    /// Finds the events that an older version appended under the facts' keys. Takes no lock, because no present version appends
-    /// such events.
+    /// Finds the events that an older version appended under the facts' keys. Takes no lock, because this version never adds an event
+    /// without a stored answer.
     fn find_unanswered(&mut self, facts: &mut Facts) -> Result<()> {
         let found = self.query(|live, reader| {
             let each = facts.facts.iter();

@@ -53,7 +53,7 @@ impl Team {
             Ok((live.seq(), kept, reader.rollback().cloned()))
         })?;
         if let Some(rollback) = rollback {
-            // After a rollback the view files still contain lost events and must stay as they are.
+            // After a rollback the view files still contain the lost events, so they must not be overwritten.
             return Err(self.log.rolled_back(rollback).into());
         }
         let source = ViewsSource::new(self.log());

@@ -99,7 +99,7 @@ impl TeamEvent {
         self
     }
 
-    /// Returns true if both this event and the previous one report the same worker as idle.
+    /// Returns true if this event and the previous one both report the worker as idle.
     pub fn repeats(&self, before: &TeamEvent) -> bool {
         self.is_source(EventType::WorkerIdle)
             && before.kind == EventType::WorkerStateChanged.name()
@@ -154,7 +154,8 @@ fn reference(event: &Event<'_>, kind: RefKind) -> Option<String> {
     event.refs.get(kind).map(str::to_owned)
 }
 
-/// Returns the team event of a report. Known fields of the right type become fields, and all others stay as they are.
+/// Returns the team event of a report. Known fields of the right type become fields of the team event. All other fields go to `extra`
+/// unchanged.
 fn reported(payload: &Map<String, Value>) -> TeamEvent {
     let mut says = TeamEvent::default();
     for (name, value) in payload {

@@ -1,6 +1,6 @@
-//! `ack`: records that the recipient has read a message, and closes the message's open delivery in the same group. An ack
-//! of a post in a thread also covers all earlier posts to the agent. If an ack does not count (duplicate, wrong recipient,
-//! unknown id), an event without effect on the state records it.
+//! `ack`: records that the recipient has read a message, and closes the message's open delivery in the same group. An ack of a post in a
+//! thread also covers all earlier posts to the agent. An invalid ack (duplicate, wrong recipient, unknown id) is recorded by an event that
+//! does not change the state.
 
 use crate::operation::prelude::*;
 use crate::projections::PostInfo;

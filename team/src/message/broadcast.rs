@@ -22,7 +22,7 @@ operation! {
 pub struct BroadcastAnswer {
     /// Number of messages
     pub count: usize,
-    /// The messages, one per worker, in the order of names; an existing message if the worker has not received the same mail yet
+    /// The messages, one per worker, in the order of names; if equal mail to a worker is still undelivered, the existing message
     pub messages: Vec<Mail>,
     /// Unknown or stopped workers among the recipients
     #[serde(flatten)]

@@ -47,7 +47,7 @@ operation! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeadLetterStatus {
-    /// Neither requeued nor acknowledged.
+    /// Not requeued and not acknowledged.
     Dead,
     /// Requeued: the delivery of its message began anew.
     Requeued,

@@ -1,5 +1,5 @@
-//! The briefing of a leader in `prime`: the state of the whole team in few words. The briefing must stand alone, since a
-//! leader may have lost its context; so each list also has its total number.
+//! The briefing of a leader in `prime`: the state of the whole team in few words. The briefing must be complete in itself, because the
+//! leader may have lost its context. For that reason each list also has its total number.
 
 use crate::attention::Attention;
 use crate::message::notices;

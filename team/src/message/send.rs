@@ -43,7 +43,7 @@ operation! {
         payload: Option<String>,
         /// Time of the message, ISO 8601, at most five minutes ahead; now if absent
         created_at: Option<String>,
-        /// Suppress the message if a message with the same recipient, task and type was sent within this number of seconds
+        /// Suppress the message if the recipient got a message about this task and of this type within this number of seconds
         cooldown_seconds: Option<u64>,
         /// Require an ack: without an ack the message is repeated, and finally becomes a dead letter
         delivery: Option<Require>,
@@ -51,7 +51,7 @@ operation! {
     refuses = [WorkerNotFound, TaskNotFound, CreatedAtAhead, MessageIdReused, BudgetExceeded]
 }
 
-/// Delivery terms of one message. Absent values are those of the team's settings.
+/// Delivery terms of one message. If a value is absent, the team's setting applies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Require {
@@ -179,7 +179,7 @@ pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
 pub(crate) struct NewMessage {
     pub send: Send,
     pub random: u64,
-    /// The recorded message with the same id, and the seq of its event, if already read.
+    /// The recorded message with this message's id, and the seq of its event; `None` if not read yet.
     pub first: Option<(u64, Message)>,
 }
 

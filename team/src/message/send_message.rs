@@ -1,5 +1,5 @@
-//! `send-message`: sends plain mail to one worker and requests a notification of that worker. If mail with the same sender
-//! and text is still undelivered, sends no second copy.
+//! `send-message`: sends plain mail to one worker and requests a notification of that worker. Sends no second copy of mail that is still
+//! undelivered.
 
 use crate::doubts::RecipientDoubts;
 use crate::message::mail::{DispatchOutcome, Mail};
@@ -26,7 +26,7 @@ operation! {
 /// The answer `{message, dispatch}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SendMessageAnswer {
-    /// The message; the existing message if the same mail is still undelivered
+    /// The message; if equal mail is still undelivered, the existing message
     pub message: Mail,
     /// Outcome of the request to notify the recipient
     pub dispatch: DispatchOutcome,
@@ -97,7 +97,7 @@ pub(crate) fn body(text: &str) -> Result<String, Refusal> {
 }
 
 impl OutgoingMail {
-    /// Returns the mail with the same sender, recipient and body from the inbox; else new mail with its event.
+    /// Returns the mail in the inbox with this sender and this text. If there is none, returns new mail with its event.
     pub fn post(&self, live: &Live, now: Timestamp) -> Result<StoredMail> {
         if let Some(same) = live.same_mail(&self.from, &self.to, &self.body)? {
             let marks = live.marks(&same.id)?;

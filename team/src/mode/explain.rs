@@ -30,7 +30,7 @@ impl ModeExplain {
     }
 }
 
-/// Explains the start of a mode beside the given active modes, without a team. Ignores unknown names in `active`.
+/// Explains the start of a mode while the given modes are active, without a team. Ignores unknown names in `active`.
 pub fn explain(active: &[&str], mode: &str, review: Review) -> Result<Transition, Refusal> {
     let active: Vec<Mode> = active
         .iter()

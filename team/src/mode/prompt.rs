@@ -88,7 +88,7 @@ impl Command for ModePrompt {
                 decision.decision.into_events(),
             )),
             Err(Failure::Refused(refusal)) if refusal.code == Code::ModeDenied => {
-                // A denied prompt changes nothing, so the active modes stay the same.
+                // A denied prompt changes nothing, so the active modes are those of the present state.
                 let active = decision::active(live, &decision.scope)?;
                 let refusal = decision.told.denied(live.team_name(), refusal, active);
                 Ok(Decision::Denied(refusal, Vec::new()))

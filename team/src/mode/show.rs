@@ -96,7 +96,7 @@ impl ModeList {
         })
     }
 
-    /// Returns the states of the root, of all sessions with active modes, and of a page of the other sessions.
+    /// Returns the states of the root, of all sessions with active modes, and of a page of the sessions without active modes.
     fn everywhere(&self, live: &Live) -> Result<(Vec<ModeState>, Option<String>)> {
         let limit = page::limit(self.limit, page::PAGE);
         let after = self.cursor.as_deref();

@@ -1,6 +1,6 @@
 //! State operations for hooks and displays: `read`, `write`, `clear`, `list-active`, `get-status`. They have the payloads that hooks and
 //! displays expect, and follow the rules of the commands about modes. They also accept `skill-active`, the list of active skills; only the
-//! metadata beside that list can be written.
+//! metadata of that list can be written.
 
 use crate::mode::clear::ModeClear;
 use crate::mode::prelude::*;
@@ -53,7 +53,7 @@ pub struct StateWrite {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "typed::session_id")]
     pub session_id: Option<String>,
-    /// Fields of the state; they take precedence over the outer fields
+    /// Fields of the state; a field here takes precedence over a field with its name outside `state`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "typed::state")]
     pub state: Option<Fields>,
@@ -400,7 +400,7 @@ fn write_skills(write: ModeWrite, live: &Live, now: Timestamp) -> Acted<StateWri
     Ok((written, decision.into_events()))
 }
 
-/// Returns the metadata to store beside the list of active skills. Refuses a list that contains inactive modes.
+/// Returns the metadata to store with the list of active skills. Refuses a list that contains inactive modes.
 fn metadata(write: ModeWrite, decision: &ModeDecision<'_>, scope: &Scope) -> Result<Fields> {
     let mut given = write.fields;
     put(&mut given, "state", write.state);

@@ -55,7 +55,7 @@ pub struct ModeWrite {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "typed::session_id")]
     pub session_id: Option<String>,
-    /// Fields of the state; they take precedence over the outer fields
+    /// Fields of the state; a field here takes precedence over a field with its name outside `state`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "typed::state")]
     pub state: Option<Fields>,

@@ -43,8 +43,8 @@ pub trait Op: DeserializeOwned + JsonSchema + 'static {
     };
     /// Rules for reading the input.
     const RULES: Rules = Rules::COMMON;
-    /// True if the operation answers with empty data and a warning when the worker is unknown. An operation that only reads
-    /// then does so for an unknown team too.
+    /// True if the operation answers an unknown worker with empty data and a warning. If the operation only reads, it also answers an
+    /// unknown team in this way.
     const ANSWERS_EMPTY: bool = false;
 
     /// Carries out the operation.

@@ -35,7 +35,7 @@ operation! {
 pub struct AssignmentAnswer {
     /// The task
     pub task: TaskRecord,
-    /// The agent from which the task was taken; it got a message
+    /// The agent from which the task was taken; a message told this agent about it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_from: Option<String>,
     /// Doubts about the names that the command gave the task

@@ -10,8 +10,8 @@ pub(crate) struct Overridden {
     pub forced: bool,
 }
 
-/// Returns the holder of a task if the acting agent is another one. Refuses a caller that is neither the leader nor uses
-/// force.
+/// Returns the holder of a task; `None` if the acting agent is the holder or no agent holds the task. Refuses a caller that is not the
+/// leader and does not use force.
 pub(crate) fn check(
     ctx: &Ctx,
     decision: &TaskDecision,

@@ -71,7 +71,7 @@ pub struct WriteVerdict {
     pub allow: bool,
     /// Reason of the answer
     pub reason: WriteReason,
-    /// Path relative to the repository; the path of the request if it has no such form
+    /// Path relative to the repository; the path as requested if it is not in the repository
     pub path: String,
     /// Id of the task that declares the path
     #[serde(default, skip_serializing_if = "Option::is_none")]

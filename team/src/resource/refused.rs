@@ -44,7 +44,7 @@ pub struct RefusedWrite {
 /// The JSON object `{recorded}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedWritesRecorded {
-    /// Number of recorded refusals; the others were repetitions, or the setting `guard.record` is off
+    /// Number of recorded refusals; repetitions are not recorded, and nothing is recorded if the setting `guard.record` is off
     pub recorded: usize,
 }
 

@@ -1,8 +1,8 @@
 //! Spans of tasks and messages, computed from the events of a trace.
 //!
-//! The span of a message lasts from its sending to its ack or dead letter. The span of a task lasts from the assignment or
-//! claim that gave the task to an agent to the report that ends it. A task that is assigned again has a second span. Events
-//! that came too late, were repetitions or record refusals neither start nor end a span.
+//! The span of a message lasts from its sending to its ack or dead letter. The span of a task begins with the assignment or claim that gave
+//! the task to an agent, and ends with the report that finishes the task. A task that is assigned again has a second span. Late events,
+//! repetitions and records of refusals start and end no span.
 
 use crate::log::recorded::Recorded;
 use crate::operation::prelude::*;

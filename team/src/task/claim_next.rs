@@ -30,7 +30,7 @@ operation! {
 const LOOKED_AT: usize = 16;
 /// Maximum number of tasks in the search. If other agents hold paths of all of these tasks, the answer has no task.
 const LOOKED_AT_MAX: usize = 256;
-/// Maximum number of expired leases that this command handles; `tick` handles the others.
+/// Maximum number of expired leases that this command handles; `tick` handles further expired leases.
 const EXPIRED_MAX: usize = 64;
 
 /// The answer `{ok, task, claimToken?, epoch?, leased_until?, overlaps?}`; `task` is `null` if no task is ready for the worker.

@@ -70,9 +70,9 @@ pub(crate) struct CanStart {
     pub total: u64,
 }
 
-/// Returns the tasks that `agent` can start at `now`; with `None`, the tasks that any agent can start. These are ready
-/// tasks, and claimed tasks with an expired lease and without open dependencies. The list has the order of [`rank`] and
-/// begins after `after`. A closed team has no such tasks.
+/// Returns the tasks that `agent` can start at `now`; with `None`, the tasks that any agent can start. These are ready tasks, and claimed
+/// tasks with an expired lease and without open dependencies. The list has the order of [`rank`] and begins after `after`. In a closed team
+/// no task can be started.
 pub(crate) fn can_start(
     live: &Live,
     agent: Option<&str>,

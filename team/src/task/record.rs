@@ -112,8 +112,8 @@ impl JsonSchema for TaskRecord {
     }
 }
 
-/// Field names that answers and views use for facts about a task. A creator's own fields must not have these names; the
-/// input of `create-task` has other names for such facts.
+/// Field names that answers and views use for facts about a task. A creator's own fields must not have these names. The input of
+/// `create-task` has other names for these facts.
 pub const RESERVED: [&str; 43] = [
     "id",
     "status",

@@ -40,7 +40,7 @@ const WITHIN: char = '@';
 pub struct ThreadSearchAnswer {
     /// The threads, the newest first
     pub threads: Vec<ThreadShown>,
-    /// Cursor of the next page; absent when everything was examined. A page may be empty and not be the last
+    /// Cursor of the next page; absent when everything was examined. A page without threads can have a next page
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

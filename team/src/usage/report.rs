@@ -43,7 +43,7 @@ operation! {
 }
 
 operation! {
-    /// Set the token budget; it replaces the earlier budget
+    /// Set the token budget, in place of the earlier budget
     "set-budget": Records(SetBudget {
         /// Tokens that the team may use; no limit if absent
         #[arg(long, value_name = "N", requires = "set", value_parser = crate::argv::whole::<u64>)]

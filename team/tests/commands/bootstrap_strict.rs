@@ -221,7 +221,7 @@ fn a_late_ack_unblocks_and_nothing_is_sent_a_third_time() {
     assert_eq!(boot.domain("a")["status"], "blocked");
     reports!(boot;
         mapping_result (mapping("obstruction", "m")) => Code::IllegalEvent;
-        // The result may still be sent to the other core member. That member's ack does not unblock the domain.
+        // A blocked domain may still send its result to the second core member. An ack of that member does not unblock the domain.
         mapping_result (mapping("synthesizer", "m"));
         delivery_ack {"by": "synthesizer", "d": "a", "message_id": "m"};
     );

@@ -67,7 +67,7 @@ fn a_claim_of_another_session_is_no_earlier_claim() {
     let second = team.task_claim(claim("1", "dev")).unwrap();
     let found = team.session_claim(&own("dev", "b")).unwrap();
     assert_eq!((found.epoch, found.earlier), (2, None));
-    // A claim by another agent in the same session is no earlier claim either.
+    // A claim by another agent in this session is no earlier claim of the agent.
     team.task_release(release(&second)).unwrap();
     in_session(&mut team, "a");
     team.task_claim(claim("1", "qa")).unwrap();

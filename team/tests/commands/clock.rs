@@ -65,7 +65,7 @@ fn a_cooldown_counts_from_when_the_last_message_was_sent() {
     assert_eq!(status(), SendStatus::Suppressed);
     world.later(SECOND);
     assert_eq!(status(), SendStatus::Sent);
-    // The creation time that a sender gives does not shorten the cooldown either.
+    // The creation time that a sender gives does not shorten the cooldown.
     world.later(60 * SECOND);
     let early = given!(Send, created_at: "2026-11-20", ..message("lead", "dev"));
     team.send(early).unwrap();

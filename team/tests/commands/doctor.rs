@@ -1,4 +1,4 @@
-//! Tests of `doctor` on read-only storage, beside other handles, and on many kinds of history.
+//! Tests of `doctor` on read-only storage, during writes by other handles, and on many kinds of history.
 
 use crate::prelude::*;
 use std::io;

@@ -137,7 +137,7 @@ fn another_log_in_its_place_ends_it_with_a_word() {
             true => Arc::new(world.memory.snapshot()),
             false => {
                 let other = World::new();
-                // Advances the random source, so that the other log gets other bits.
+                // Advances the random source, so that the new log gets another id.
                 other.root.options().ids.random().unwrap();
                 drop(other.demo());
                 other.memory
@@ -152,7 +152,7 @@ fn another_log_in_its_place_ends_it_with_a_word() {
     }
 }
 
-/// Replaces a directory by another one in the way of a restore: by renames.
+/// Replaces a directory by another directory with renames, as a restore does.
 fn copy(from: &dyn Storage, to: &dyn Storage, dir: &Path) {
     let aside = Path::new("teams/.aside");
     copy_into(from, to, dir, aside);

@@ -1,4 +1,4 @@
-//! Tests of a team on several hosts: created on one, joined and written by the others, with a journal that may fail.
+//! Tests of a team on several hosts: the first host creates the team, and other hosts join it and record events. The journal may fail.
 
 mod adoption;
 mod artifacts;

@@ -195,7 +195,7 @@ fn a_receipt_holds_until_something_that_it_covers_changes() {
         memory.corrupt(path, 1_500, 0x20).unwrap();
         assert!(check(&mut team, &early).holds);
     }
-    // An older state that was put back has other bytes in the receipt's segment, or no such segment.
+    // If an older state was put back, the receipt's segment has other bytes or is missing.
     let (own, first, _) = all.iter().rfind(|(_, first, _)| *first <= seq).unwrap();
     let mut other = early.clone();
     other["digest"] = "0".repeat(64).into();

@@ -32,7 +32,7 @@ fn a_repeated_request_gets_its_first_answer_and_records_nothing() {
         first
     );
     assert_eq!(events(&mut team).len(), before);
-    // Another handle on the same log knows the key too, as after a restart.
+    // A second handle on the log knows the key too, as a restarted process would.
     let mut other = world.root.team("demo").unwrap();
     other.finish().unwrap();
     assert_eq!(

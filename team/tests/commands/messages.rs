@@ -244,7 +244,7 @@ fn an_answer_names_a_recipient_that_stopped_or_never_acted() {
     );
 }
 
-/// A random source that always returns the same bits.
+/// A random source that returns equal bits at each call.
 #[derive(Debug)]
 struct Stuck;
 
@@ -285,7 +285,7 @@ fn without_random_bits_no_token_and_no_id_is_made() {
         shows!(failure.unwrap().to_string() => starts "cannot get random bits");
     }
     assert_eq!(events(&mut team), before);
-    // After the failure the same command succeeds.
+    // After the failure, a repetition of the command succeeds.
     let claimed = team.task_claim(claim()).unwrap();
     assert_eq!(claimed.claim_token.len(), 36);
 }

@@ -202,7 +202,7 @@ fn an_interview_locks_input_until_it_ends_and_its_question_ends_with_it() {
         has!(lock, {"active": true, "acquired_at": NOON});
         assert_eq!(lock["blocked_inputs"].as_array().unwrap().len(), 8);
         let question = json!({"obligation_id": "q1", "status": "pending"});
-        // The mode stays active, because the call sets `active` beside the question.
+        // The mode stays active, because the call sets `active` together with the question.
         let set =
             json!({"active": true, "run_outcome": "continue", "question_enforcement": question});
         update(&mut team, Mode::DeepInterview, "s1", set).unwrap();
@@ -246,7 +246,7 @@ fn an_interview_that_waits_for_its_answer_keeps_its_lock_until_another_mode_take
         assert_eq!(active(&mut team, "s1"), []);
         let told = prompt(&mut team, "yes");
         assert_eq!(told.blocked_input.as_deref(), Some("yes"));
-        // Ultrawork may be active beside every mode, so its start completes no mode.
+        // Ultrawork may be active together with every mode, so its start completes no mode.
         start(&mut team, Mode::Ultrawork, "s1").unwrap();
         let told = prompt(&mut team, "yes");
         assert_eq!(told.blocked_input.as_deref(), Some("yes"));

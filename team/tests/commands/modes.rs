@@ -395,7 +395,7 @@ fn a_denial_names_each_session_that_is_in_the_way() {
         assert!(refusal.message.contains(part), "{part}: {refusal}");
     }
     assert_eq!(refusal.details["sessions"], json!(["-a", "s1"]));
-    // A prompt that starts a mode at the root gets the same refusal.
+    // The refusal of a prompt that starts a mode at the root names both sessions too.
     let prompt = given!(ModePrompt, text: "$team do it", session_id: session("s1"));
     let denied = refused(team.mode_prompt(prompt), Code::ModeDenied);
     for part in ["--session s1`", "--session=-a`"] {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use teamlog_engine::{Clock, SeededIds};
 use teamlog_team::handle::batch::Batch;
 
-/// A clock that advances by the same step at each reading.
+/// A clock that advances by a fixed step at each reading.
 #[derive(Debug)]
 struct Moving {
     micros: AtomicI64,

@@ -53,7 +53,7 @@ fn an_agent_and_a_path_are_recorded_once_a_minute() {
     has!(last, {"kind": "write_refused", "actor": "teamlog", "agent": "dev"});
     has!(last["payload"], {"path": "src/a", "tool": "Write", "reason": "resource_held_by_other",
         "holder": "qa", "refused_at": "2026-11-21T12:01:00.000000Z"});
-    // A rebuild gives the same state.
+    // A rebuild gives an equal state.
     let kept = settled_digest(&mut team);
     rehydrate(&mut team);
     let mut again = world.root.team("demo").unwrap();

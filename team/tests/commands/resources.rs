@@ -167,7 +167,7 @@ fn a_path_is_free_again_once_its_lease_ran_out_or_its_task_ended() {
     );
     world.later(MINUTE);
     take(&mut team, &third, "dev");
-    // The lease of the first holder has expired, so it can neither renew the claim nor write.
+    // The lease of the first holder has expired. The first holder can no longer renew the claim or write.
     refused(team.task_renew(renew), Code::LeaseExpired);
     assert_eq!(reason(&mut team, "qa", "src/a"), OTHER);
     assert_eq!(reason(&mut team, "dev", "src/a"), YES);

@@ -155,8 +155,8 @@ fn damage_to_a_run_is_mended_by_whatever_command_meets_it() {
     let version = world.memory.list(dir).unwrap().pop().unwrap();
     let dir = dir.join(version);
     let runs: Vec<String> = world.memory.list(&dir).unwrap();
-    // Damages one byte in each of many places. Opening the run finds some, and reading it finds the others. Then damages the
-    // whole run except its end, which is checked on opening.
+    // Damages one byte in each of many places. Some damage is found when the run is opened, some when it is read. Then damages the whole
+    // run except its end, because opening a run checks the end.
     for n in 0..32 {
         let memory = world.memory.snapshot();
         for name in &runs {

@@ -82,7 +82,7 @@ impl Page {
     fn read_back(&mut self, team: &mut Team, filter: &Replay, block: u64) -> Result<()> {
         let count = block.min(self.left).min(self.end - self.after);
         let (first, end) = (self.end - count + 1, self.end);
-        // Reads the log after the query, so that the open writer is not blocked.
+        // Reads the log outside the query, because a query blocks the open writer.
         let (reader, behind) = team.query(|live, reader| {
             let behind = match first {
                 1 => None,

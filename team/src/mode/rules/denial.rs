@@ -50,7 +50,7 @@ pub fn word(
     transition.message = Some(format!("{opening} {middle} {clearing}"));
 }
 
-/// Describes the active modes. Also describes modes that are not active but requested by the same prompt.
+/// Describes the active modes, and modes that are not active but requested by the prompt.
 fn standing(modes: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> String {
     let is_active = |mode: &Mode| team.is_none() || places.iter().any(|place| place.mode == *mode);
     let (there, asked): (Vec<Mode>, Vec<Mode>) = modes.iter().partition(|mode| is_active(mode));

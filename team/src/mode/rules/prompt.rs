@@ -22,7 +22,7 @@ use gate::Planned;
 
 /// The word `ulw`, typed with a Korean keyboard layout.
 const KOREAN_ULW: &str = "ㅕㅣㅈ";
-/// Prefix of the name of another prompt. The words of such a prompt start no skill.
+/// Prefix of the name of another prompt. The words of a prompt with this prefix start no skill.
 const PROMPTS: &str = "/prompts:";
 
 /// A word of a prompt, and the skill that it names.

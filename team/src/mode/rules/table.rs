@@ -24,7 +24,7 @@ pub struct ModeRules {
     pub retired: &'static [&'static str],
     /// Modes whose start completes this mode.
     pub hands_off_to: &'static [Mode],
-    /// Modes that may be active beside this mode. If mode A lists B, then B lists A.
+    /// Modes that may be active together with this mode. If mode A lists B, then B lists A.
     pub overlaps: &'static [Mode],
 }
 

@@ -20,7 +20,7 @@ words! {
     pub enum Kind in json {
         /// The mode becomes active or is active already; other modes do not change.
         Allow = "allow",
-        /// The mode becomes active beside other modes.
+        /// The mode becomes active together with other modes.
         Overlap = "overlap",
         /// The mode becomes active, and modes that hand off to it are completed.
         AutoComplete = "auto-complete",
@@ -34,7 +34,7 @@ words! {
     pub enum Denial in json {
         /// The requested mode plans, but a mode that executes is active.
         Rollback = "rollback",
-        /// The mode may not be active beside the active modes.
+        /// The mode may not be active together with the active modes.
         Generic = "generic",
     }
 }
