@@ -1,5 +1,5 @@
-//! A call: a request to a team with a name, an input and an answer. A call is an operation of [`teamlog_team::api`] or one of
-//! the transports in `forward/transport.rs`. It runs in this process, or in the daemon, which finds the call by name.
+//! A call: a request to a team with a name, an input and an answer. A call is an operation of [`teamlog_team::api`] or one of the
+//! transports in `forward/transport.rs`. A call runs in this process, or in the daemon, which finds the call by name.
 
 use crate::exit::{CommandError, Exit};
 use serde::de::DeserializeOwned;

@@ -73,9 +73,9 @@ impl ProcessEnv {
         format!("user:{}", name.unwrap_or_else(|| uid.to_string()))
     }
 
-    /// Returns an identifier of the terminal's session, or of the process that started the shell: the id of the session
-    /// leader, its start time, and the boot id. A container may share the session of a process outside; it is identified
-    /// by its process namespace and the start time of its first process.
+    /// Returns an identifier of the terminal's session, or of the process that started the shell: the id of the session leader, its start
+    /// time, and the boot id. A container may share the session of a process outside; such a container is identified by its process
+    /// namespace and the start time of its first process.
     pub fn terminal_session(&self) -> Option<String> {
         let own = std::fs::read_to_string("/proc/self/stat").ok()?;
         let (session, leader) = match stat_field(&own, 6)? {

@@ -81,7 +81,7 @@ pub enum Cause<'a> {
     NoJournalThere(&'a str),
     /// The value is invalid. This command lists the valid values.
     ListedBy(&'a str),
-    /// The value is invalid. The help of this command explains it; the text has the first words of the command.
+    /// The value is invalid. The help of this command explains the value; the text has the first words of the command.
     HelpOf(&'a str),
     /// A second agent is set up in a directory whose hooks name one agent. The texts are the commands that set up both agents.
     ManyAgents {

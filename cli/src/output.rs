@@ -171,7 +171,7 @@ pub fn json_text(value: &impl Serialize) -> Result<String, CommandError> {
     serde_json::to_string(value).map_err(unwritable)
 }
 
-/// Appends a field to a JSON object that is already text. Other values stay unchanged. Text is used so that each type of
+/// Appends a field to a JSON object that is already text. Other values stay unchanged. The function works on text, so that each type of
 /// answer needs only one serialiser.
 pub fn add_field(
     text: &mut String,

@@ -225,7 +225,7 @@ mod tests {
         let (main, linked) = repository(top.path());
         let below = linked.join("src");
         assert_eq!(discovered(&below), (main.clone(), Origin::Missing));
-        // Older versions created a root in the linked worktree. It counts if the main worktree has none.
+        // Older versions created a root in the linked worktree. Such a root counts if the main worktree has no root.
         make_root(&linked);
         assert_eq!(discovered(&below), (linked.clone(), Origin::Discovered));
         assert_eq!(elsewhere(&main, &main, user()), vec![linked.clone()]);

@@ -12,7 +12,7 @@ use teamlog_team::log::tail::Tail;
 pub enum Streamed {
     Replay(Replay),
     Tail(Tail),
-    /// Existing events that match a filter, and all later ones.
+    /// Events that match a filter: existing events, and later events as they are recorded.
     Follow(Tail),
     /// `export`: every event.
     Export,

@@ -1,4 +1,4 @@
-// Actions of a session that may record. Each action of the menu records what the shown command would record.
+// Actions of a session that may record. Each action of the menu records an event equal to the event of the shown command.
 
 import { execFileSync } from "node:child_process";
 import { dirname } from "node:path";

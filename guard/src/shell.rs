@@ -1,6 +1,6 @@
 //! Finds the files that a shell command would write.
 //!
-//! The command is parsed like bash parses it. Nothing is run and the disk is not read. A write that is certain becomes a target: for
+//! The command is parsed by the rules of bash. Nothing is run and the disk is not read. A write that is certain becomes a target: for
 //! example, a redirection to a file, or an operand that a known program writes. A part is an unknown write if it depends on a variable, on
 //! the output of another command, or on an unknown program.
 

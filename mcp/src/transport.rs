@@ -19,7 +19,7 @@ const WAITING_MAX: usize = 16;
 pub struct Lines<W> {
     incoming: Receiver<Incoming>,
     to: Arc<Mutex<W>>,
-    /// True after the first request of the client. Before it, invalid bytes are ignored.
+    /// True after the first request of the client. Before this request, invalid bytes are ignored.
     opened: bool,
 }
 

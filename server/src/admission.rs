@@ -134,8 +134,7 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer 
             let _turn = state.per_team_limit.next(&team).await;
             state.pool.run(move || answering(&served, &call)).await
         }
-        // A waiting call has changed nothing, so it may end early. The client repeats it with the next daemon or the
-        // next token.
+        // A waiting call has changed nothing, so it may end early. The client repeats the call with the next daemon or the next token.
         Effect::Waits => tokio::select! {
             answered = state.awaiting.run(move || answering(&served, &call)) => answered,
             () = state.drain.cancelled() => return busy("the daemon is stopping").into(),

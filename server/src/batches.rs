@@ -1,5 +1,5 @@
-//! Executes recording calls in batches. One thread per team executes a batch of calls one after another, syncs once, and
-//! answers all of them. So no call has to wake a thread that waits for the disk.
+//! Executes recording calls in batches. One thread per team executes a batch of calls one after another, syncs once, and answers all of
+//! them. Outside of batches, each call would wait for the disk on its own thread, which would have to be woken after the sync.
 //!
 //! The first call of a team whose writer is not open is executed outside of batches, like a reading call.
 

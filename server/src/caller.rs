@@ -63,7 +63,7 @@ pub enum Credential {
     Token,
     /// A page session.
     PageSession(Digest),
-    /// A one-time code, which is only good for getting a page session.
+    /// A one-time code, which can only be traded for a page session.
     Code(Digest),
 }
 

@@ -1,5 +1,5 @@
-//! Confines the daemon with Landlock, so that it can write only in the data root and in the directory of its socket. Reads are
-//! not restricted. If the kernel cannot enforce all of this, nothing is enforced.
+//! Confines the daemon with Landlock, so that it can write only in the data root and in the directory of its socket. Reads are not
+//! restricted. If the kernel cannot enforce every rule, it enforces none.
 
 use landlock::{
     ABI, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,

@@ -220,7 +220,7 @@ struct DaemonFiles {
     served: Arc<Served>,
     runtimes: Arc<Runtimes>,
     socket: PathBuf,
-    /// Declared last, so that it is dropped last.
+    /// Declared last, so that the lock is dropped last.
     lock: Lock,
 }
 

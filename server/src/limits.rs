@@ -20,9 +20,9 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Maximum number of open TCP connections. A further connection replaces an unauthenticated connection. If there is
-    /// none, it is refused with 503. The Unix socket has the same number of separate slots, so that TCP clients cannot
-    /// block the command line.
+    /// Maximum number of open TCP connections. A further connection replaces an unauthenticated connection. If there is none, the further
+    /// connection is refused with 503. The Unix socket has the same number of separate slots, so that TCP clients cannot block the command
+    /// line.
     connections: usize = 512;
     /// Maximum number of refused connections that stay open briefly, so that the client can read the reason.
     turned_away: usize = 256;
@@ -40,7 +40,7 @@ limits! {
     small_body_bytes: usize = 256 * 1024;
     /// Maximum number of concurrent large bodies. Answering a request with a large body needs several times its size.
     large_bodies: usize = 4;
-    /// Maximum time that a large body waits for a slot. After it, the request is refused with 503.
+    /// Maximum time that a large body waits for a slot. After this time, the request is refused with 503.
     large_body_wait: Duration = Duration::from_secs(5);
     /// Maximum time from the end of a head to the end of its body.
     body_time: Duration = Duration::from_secs(10);
@@ -64,7 +64,7 @@ limits! {
     wait_time: Duration = Duration::from_secs(300);
     /// Maximum number of past states that are computed at one time, of all teams together.
     past_folds: usize = PAST_FOLDS;
-    /// Maximum time that a read of a past state waits for its computation to start. After it, the read is refused with 503.
+    /// Maximum time that a read of a past state waits for its computation to start. After this time, the read is refused with 503.
     past_fold_wait: Duration = PAST_FOLD_WAIT;
     /// Maximum number of upgraded connections that run a command.
     upgraded: usize = 64;

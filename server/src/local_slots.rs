@@ -37,7 +37,7 @@ impl LocalSlots {
     /// Waits until all slots are free.
     pub async fn empty(&self) {
         let working = self.working.all().await;
-        // No working slot can be taken any more, so no waiting connection can return to one.
+        // No working slot can be taken any more, so no waiting connection can return to a working slot.
         let _ = self.waiting.all().await;
         drop(working);
     }

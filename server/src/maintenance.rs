@@ -24,7 +24,7 @@ const CLOCK_GRAIN: Duration = Duration::from_secs(2);
 const SILENT: &str = "journal_unreachable";
 /// Maximum time that a tick waits for the lock of a team.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
-/// Time limit for one team in a round. After it, the other teams of the journal no longer wait for this team.
+/// Time limit for one team in a round. After this time, the other teams of the journal no longer wait for this team.
 const FOLLOW_DEADLINE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Maintenance {

@@ -215,8 +215,8 @@ fn ignore(dir: &OwnedFd) {
     }
 }
 
-/// Writes a temporary file and renames it over the old file. After a crash, the old or the new file exists and is complete.
-/// The daemon of either file has ended then.
+/// Writes a temporary file and renames it over the old file. After a crash, the old or the new file exists and is complete. The daemon that
+/// the file describes has ended in both cases.
 fn replace(dir: &OwnedFd, text: &[u8]) -> io::Result<()> {
     let aside = format!(".{RUNTIME_FILE}.new");
     // Only a crash leaves a temporary file, because writing here requires the lock of the data root.

@@ -33,7 +33,7 @@ const JOURNAL_BYTES_A_SECOND: usize = 4 << 20;
 /// Time until the next comparison after a difference, or after a journal that did not answer.
 const JOURNAL_AGAIN: Duration = Duration::from_secs(60);
 
-/// Compares the journals of teams with their logs, one after another, until the daemon stops. Without this, a changed group
+/// Compares the journals of teams with their logs, one after another, until the daemon stops. Without this comparison, a changed group
 /// would be noticed only when a new host joins, because a host reads each group of a journal only once.
 pub(crate) fn compare_journals(served: &Arc<Served>) {
     while !served.is_stopping() {

@@ -12,8 +12,8 @@ const SOCKET_FILE: &str = "teamd.sock";
 /// Maximum length of a socket path. Socket addresses have 108 bytes, and the last byte is zero.
 const PATH_BYTES_MAX: usize = 107;
 
-/// Returns the path of a data root's socket: the given path, or a path in the data root. If this is too long for a socket,
-/// returns a path in the user's runtime directory.
+/// Returns the path of a data root's socket: the given path, or a path in the data root. If this path is too long for a socket, returns a
+/// path in the user's runtime directory.
 pub(crate) fn place(
     root: &Path,
     request: Option<&Path>,

@@ -1,7 +1,7 @@
 //! Edits a JSON text in place. Order, blanks and line breaks of all other content stay unchanged.
 //!
-//! The text is validated first, so the code below only has to find the start and the end of values. If it does not find
-//! them, nothing is changed.
+//! The text is validated first, so the code below only has to find the start and the end of values. If a start or an end is not found,
+//! nothing is changed.
 
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};

@@ -194,7 +194,7 @@ fn call(
     };
     let answer = context.here(root, &who, &API, &team, asked.clone())?;
     match &answer {
-        // A daemon started in the meantime and holds the lock until it ends.
+        // A daemon started in the meantime and holds the lock until the daemon ends.
         Err(fault) if forwards && is_locked(fault) => {
             let forwarded = context.forwarded(&who, &API, &team, &asked)?;
             Ok(forwarded.unwrap_or(answer))

@@ -25,7 +25,7 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// Kind of the fact, in snake_case and the past tense, for example build_finished
+    /// Kind of the event, in snake_case and the past tense, for example build_finished
     #[arg(long)]
     kind: Option<String>,
     /// Payload, JSON [default: {}]
@@ -44,28 +44,28 @@ pub struct Args {
 // Refs of the event.
 #[derive(Debug, clap::Args)]
 struct Refs {
-    /// Trace of the fact
+    /// Trace of the event
     #[arg(long, value_name = "TRACE", conflicts_with = "batch")]
     trace_id: Option<String>,
-    /// Task that the fact concerns
+    /// Task that the event concerns
     #[arg(long, value_name = "TASK", conflicts_with = "batch")]
     task_id: Option<String>,
-    /// Agent that the fact concerns
+    /// Agent that the event concerns
     #[arg(long, conflicts_with = "batch")]
     agent: Option<String>,
-    /// Message that the fact concerns
+    /// Message that the event concerns
     #[arg(long, value_name = "ID", conflicts_with = "batch")]
     message_id: Option<String>,
-    /// Thread that the fact concerns
+    /// Thread that the event concerns
     #[arg(long, value_name = "THREAD", conflicts_with = "batch")]
     thread_id: Option<String>,
-    /// Session that the fact concerns
+    /// Session that the event concerns
     #[arg(long, value_name = "SESSION", conflicts_with = "batch")]
     session_id: Option<String>,
-    /// Id of the event that caused the fact
+    /// Id of the event that caused this event
     #[arg(long, value_name = "EVENT_ID", value_parser = event_id, conflicts_with = "batch")]
     cause: Option<EventId>,
-    /// Idempotency key, kept with the event: repeating the command with it records nothing new
+    /// Idempotency key, kept with the event: repeating the command with this key records nothing new
     #[arg(long, conflicts_with = "batch")]
     key: Option<String>,
 }

@@ -49,7 +49,7 @@ pub struct Args {
     /// Accept a network or host-shared file system for a new team
     #[arg(long)]
     allow_network_fs: bool,
-    /// Accept the tokens in the imported events from agents on other machines; without this option they are not valid here
+    /// Accept the tokens in the imported events from agents on other machines; without this option, the tokens are not valid here
     #[arg(long, conflicts_with_all = ["messages", "team_chat"])]
     keep_tokens: bool,
 }

@@ -28,7 +28,7 @@ pub struct Args {
     /// Accept a network or host-shared file system
     #[arg(long)]
     allow_network_fs: bool,
-    /// Accept the tokens in the log from agents on other machines; without this option they are not valid here
+    /// Accept the tokens in the log from agents on other machines; without this option, the tokens are not valid here
     #[arg(long)]
     keep_tokens: bool,
 }

@@ -146,7 +146,7 @@ Examples:
 struct Leave {
     /// The team
     team: String,
-    /// Leave a journal of a kind that this version does not support, without closing the log there; on one host only
+    /// Leave a journal of a kind that this version does not support, without closing the log there; use it on one host only
     #[arg(long)]
     offline: bool,
 }

@@ -16,7 +16,7 @@ pub struct Stamp {
     /// Idempotency key: the same command with the same key runs once; a repeat returns the first answer
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
-    /// Trace of the change [default: the trace of the changed thing]
+    /// Trace of the change [default: the trace of the changed object]
     #[arg(long, value_name = "TRACE")]
     trace_id: Option<String>,
 }

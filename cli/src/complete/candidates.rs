@@ -49,7 +49,7 @@ pub type Lookup = fn(&Source, &str) -> Option<Candidates>;
 #[derive(Debug)]
 pub struct Source(Typed, ProcessEnv);
 
-/// Returns the lookup for an argument. The argument's value name in the help selects it.
+/// Returns the lookup for an argument. The argument's value name in the help selects the lookup.
 pub fn lookup(arg: &Arg, command: &str) -> Option<Lookup> {
     let value = arg.get_value_names()?.first()?.as_str();
     Some(match value {

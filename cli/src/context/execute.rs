@@ -26,7 +26,7 @@ impl Context {
     /// Returns a client for the daemons of the data root, or for the daemon on another machine if `remote` is set.
     pub fn client(&self, remote: Option<Remote>) -> Client {
         Client {
-            // For a local daemon the caller has checked the data root. A daemon on another machine does not use it.
+            // For a local daemon the caller has checked the data root. A daemon on another machine does not use this path.
             root: self
                 .data_root
                 .as_ref()
@@ -64,7 +64,7 @@ impl Context {
         }
         let done = self.here(open(self)?, who, call, team, input.clone());
         match done {
-            // A daemon started in the meantime and holds the lock until it ends.
+            // A daemon started in the meantime and holds the lock until the daemon ends.
             Err(error) if error.code() == "locked" => {
                 let forwarded = self.forwarded(who, call, team, &input)?;
                 forwarded.ok_or(error)

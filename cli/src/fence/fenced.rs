@@ -191,7 +191,7 @@ impl Sandbox {
         if supervisor_ended {
             self.supervisor = None;
         }
-        // Read the pipe empty. Usually there is nothing to read.
+        // Empty the pipe. Usually there is nothing to read.
         while matches!(self.wake.read(&mut [0; 64]), Ok(1..)) {}
         self.reap();
         self.pass_on();

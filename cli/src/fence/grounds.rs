@@ -81,7 +81,7 @@ impl WritablePaths {
         }
     }
 
-    /// Returns true if something below the writable place `path` must stay read-only.
+    /// Returns true if a place below the writable place `path` must stay read-only.
     fn holds_closed(&self, path: &Path) -> bool {
         let closed = [&self.repository, &self.data_root];
         closed
@@ -90,7 +90,7 @@ impl WritablePaths {
             .any(|closed| closed != path && closed.starts_with(path))
     }
 
-    /// Returns true if something below the read-only place `path` may be writable.
+    /// Returns true if a place below the read-only place `path` may be writable.
     fn may_hold_free(&self, path: &Path) -> bool {
         let free = self.scratch.iter().chain([&self.repository]);
         let mut free = free.filter(|free| *free != path);

@@ -84,7 +84,7 @@ fn restricted(nodes: &[Node]) -> Result<RestrictionStatus, RulesetError> {
     rules.restrict_self()
 }
 
-/// Opens a place without following symlinks. Returns it with the rights that can be granted for it.
+/// Opens a place without following symlinks. Returns the opened place, and the rights that can be granted for the place.
 fn opened(node: &Node) -> Option<(OwnedFd, BitFlags<AccessFs>)> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let place = openat2(

@@ -1,4 +1,4 @@
-//! Renders who may write a path, and overlapping claims.
+//! Renders verdicts on writes of a path, and overlapping claims.
 
 use crate::render::prelude::*;
 use std::borrow::Cow;

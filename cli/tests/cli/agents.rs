@@ -1,5 +1,5 @@
-//! `setup` and `hooks`: configuring a coding agent, and the hooks that this installs. Each test reads the hook's
-//! command from the settings and runs it like the agent does: in a shell, with an event on standard input.
+//! `setup` and `hooks`: configuring a coding agent, and the hooks that this installs. Each test reads the hook's command from the settings
+//! and runs it as the agent does: in a shell, with an event on standard input.
 
 use crate::daemon::Daemon;
 use crate::prelude::*;
@@ -53,7 +53,7 @@ pub fn settings(repo: &Path, whose: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Runs the command that the settings contain for an event, like the agent does.
+/// Runs the command that the settings contain for an event, as the agent does.
 pub fn fire(cli: &Cli, repo: &Path, whose: &str, event: &Value) -> Ran {
     fire_with(cli, repo, whose, event, &[])
 }

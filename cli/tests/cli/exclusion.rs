@@ -41,8 +41,7 @@ fn tampered(cli: &Cli, line: &str, call: &str, how: &str) -> Option<Command> {
     Some(strace)
 }
 
-/// A command under strace that delays its first system call with a certain name. `enter` delays before the call, `exit` after
-/// it.
+/// A command under strace that delays its first system call with a given name. `enter` delays before the call, `exit` after it.
 struct Delayed(Child);
 
 impl Delayed {

@@ -92,7 +92,7 @@ impl Medium {
     }
 }
 
-/// Appends an incomplete event, like a crash during a write.
+/// Appends an incomplete event, as a crash during a write would.
 fn torn(cli: &Cli) {
     let mut segment = std::fs::OpenOptions::new()
         .append(true)
@@ -267,7 +267,7 @@ fn every_reading_command_answers_where_no_file_may_grow() {
     );
 }
 
-/// Returns a sample value for a required field: by its name if it needs a certain value, else by its type.
+/// Returns a sample value for a required field: by its name if it needs a particular value, else by its type.
 fn sample(name: &str, schema: &Value) -> Value {
     match name {
         "team_name" | "team" | "teamId" => json!("demo"),
@@ -507,7 +507,7 @@ fn a_batch_that_fails_in_the_middle_says_what_is_recorded() {
     let error = &line["error"];
     assert_eq!(error["code"], "no_space", "{ran:?}");
     let appended = error["details"]["appended"].as_u64().unwrap();
-    // The bytes of the failed group are moved aside, and a note says so.
+    // The bytes of the failed group are moved aside, and a note reports this.
     let replayed = cli.run("replay demo --json --kind seen");
     assert_eq!(replayed.code, Some(0), "{replayed:?}");
     let found = replayed.stdout.lines().count();

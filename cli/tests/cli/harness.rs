@@ -69,7 +69,7 @@ impl Cli {
         Cli::with_team_of("jsonl")
     }
 
-    /// Creates a world with a team `demo` in a certain log format.
+    /// Creates a world with a team `demo` in the given log format.
     pub fn with_team_of(format: &str) -> Cli {
         let cli = Cli::new();
         cli.ok(&format!(
@@ -115,7 +115,7 @@ impl Cli {
         segments.pop().unwrap()
     }
 
-    /// Returns a command without starting it. Words are split like in a shell, including single quotes.
+    /// Returns a command without starting it. Words are split as in a shell, including single quotes.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_teamlog"));
         command
@@ -252,7 +252,7 @@ pub fn parse_lines<T: DeserializeOwned>(text: &str) -> Vec<T> {
         .collect()
 }
 
-/// Returns true if a process watches files. Commands that wait for events do so.
+/// Returns true if a process watches files. Commands that wait for events watch files.
 pub fn watches_files(pid: u32) -> bool {
     let files = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
     let links = files.filter_map(|file| std::fs::read_link(file.unwrap().path()).ok());

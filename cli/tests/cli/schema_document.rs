@@ -5,7 +5,7 @@ use crate::reference::document;
 use crate::schemas;
 use serde_json::Map;
 
-/// A property with equal schemas in all answers. Each answer's own schema contains it in full.
+/// A property with equal schemas in all answers. Each answer's own schema contains the property in full.
 const SHARED: &str = "receipt";
 
 #[test]
@@ -72,7 +72,7 @@ fn merged(commands: &BTreeMap<String, Value>) -> Value {
     })
 }
 
-/// Extracts the schema of a command from the document. It equals the schema that the command prints.
+/// Extracts the schema of a command from the document. The result equals the schema that the command prints.
 fn unmerged(merged: &Value, command: &str) -> Value {
     let defs = merged["$defs"].as_object().unwrap();
     let mut schema = defs[command].clone();

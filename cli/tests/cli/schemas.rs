@@ -127,7 +127,7 @@ fn strict(name: &str) -> Validator {
     jsonschema::validator_for(&schema).unwrap_or_else(|e| panic!("{name}: {e}: {text}"))
 }
 
-/// Returns the schema with all properties forbidden that it does not name.
+/// Returns a copy of the schema that forbids every property that the schema does not name.
 pub fn closed(mut schema: Value) -> Value {
     close(&mut schema);
     schema

@@ -264,7 +264,7 @@ fn what_is_no_file_or_no_directory_is_refused_before_anything_happens() {
         let error = cli.refused_json(1, line);
         assert_eq!(error.field.as_deref(), Some(field), "{line}");
         assert!(error.message.contains("is a directory"), "{line}");
-        // The only hint says how the wanted file is made.
+        // The only hint names the command that makes the wanted file.
         assert_eq!(error.hint.is_some(), field == "against", "{line}");
     }
     cli.file("dir/teams", "");

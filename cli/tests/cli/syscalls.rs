@@ -233,8 +233,8 @@ fn a_command_stays_within_its_budget() {
     assert!(over.is_empty(), "over budget:\n{}", over.join("\n"));
 }
 
-/// Returns the counts of each command. Returns `None` if strace is missing or not permitted, or if the program is not
-/// the tested one.
+/// Returns the counts of each command. Returns `None` if strace is missing or not permitted, or if the program is not the program under
+/// test.
 fn counts_behind_a_past(format: &str) -> Option<[(&'static str, Counts); 9]> {
     loop {
         let root = team(format);

@@ -231,7 +231,7 @@ function AgentLink({ name }: { name: string }) {
   );
 }
 
-// Events about tasks on which this task waits also change it. Such an event names the other task.
+// Events about tasks on which this task waits also change this task. Such an event names the other task.
 function touches(id: string): (event: { kind: string; task_id?: string }) => boolean {
   return (event) => event.task_id === id || event.kind === "task_unblocked";
 }

@@ -88,7 +88,7 @@ const REFS = ["trace_id", "task_id", "agent", "message_id", "thread_id", "sessio
 
 const holds = (event: LogEvent, text: string): boolean => {
   const small = text.toLowerCase();
-  // Search the text also in the form that it has in JSON.
+  // Also search for the JSON form of the text.
   const written = JSON.stringify(small).slice(1, -1);
   return (
     [event.kind, event.actor, ...REFS.map((ref) => event[ref])].some((part) => part?.toLowerCase().includes(small)) ||

@@ -22,7 +22,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Skips a sign, word or literal. Returns `None` if it writes, runs a command or is unclear.
+    /// Skips a sign, word or literal. Returns `None` if the skipped text writes, runs a command or is unclear.
     fn take<'a>(&mut self, rest: &'a str, letter: char) -> Option<&'a str> {
         let mut behind = rest.get(letter.len_utf8()..)?;
         match letter {
@@ -34,7 +34,7 @@ impl Reader {
             letter if in_word(letter) => return self.word(rest),
             '@' | '`' | '\\' => return None,
             '|' => behind = behind.strip_prefix('|')?,
-            // In this position, `>` writes to a file. Outside of braces and inside of brackets it is a comparison.
+            // In this position, `>` writes to a file. Outside of braces and inside of brackets, `>` is a comparison.
             '>' if self.braces > 0 && self.brackets == 0 => return None,
             '{' => self.braces += 1,
             '}' => self.braces = self.braces.checked_sub(1)?,

@@ -1,4 +1,4 @@
-//! Finds the writes of a program that is run with certain words, with the help of the table.
+//! Finds the writes of a program that is run with the given words, with the help of the table.
 
 mod check;
 mod copies;

@@ -55,7 +55,7 @@ struct About {
     /// Id of the message
     #[serde(skip_serializing_if = "Option::is_none")]
     message_id: Option<String>,
-    /// Agent on whose behalf the actor acted, if another one
+    /// Agent on whose behalf the actor acted, if the two agents differ
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<String>,
     /// Agent that acted

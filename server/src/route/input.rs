@@ -95,7 +95,7 @@ fn query(route: &Route, call: &Call) -> Result<Map<String, Value>, Problem> {
     Ok(fields)
 }
 
-/// Converts the text of a query parameter to the type of its field. Keeps the text if it is invalid.
+/// Converts the text of a query parameter to the type of its field. Keeps a text that is invalid.
 fn of_text(field: &Field, text: &str) -> Value {
     let plain = || Value::String(text.to_owned());
     match field.kind {

@@ -164,7 +164,7 @@ fn operation(path: &[String]) -> Option<Option<&'static Operation>> {
     }
 }
 
-/// Reads the input of a call like the call's route does.
+/// Reads the input of a call as the call's route does.
 pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
     let RouteLookup::Route(route, parameters) = table::find(call.method, &call.path) else {
         return Err(Problem::new("not_found", "no such path"));

@@ -18,7 +18,7 @@ use teamlog_team::{Result, Team};
 /// `{teams, count}`.
 #[derive(Serialize, JsonSchema)]
 pub struct RootTeams {
-    /// Served teams: damaged ones first, then others that cannot be written, each group sorted by name
+    /// Served teams: damaged teams first, then other teams that cannot be written, each group sorted by name
     teams: Vec<TeamBrief>,
     /// Number of teams
     count: usize,

@@ -55,7 +55,7 @@ impl Heads {
         self.over
     }
 
-    /// Returns the length of the body that the head declares, if it is readable.
+    /// Returns the length of the body that the head declares. Returns `None` if the head is malformed or declares no length.
     pub fn declared(&self) -> Option<u64> {
         self.examine().ok()?.body
     }

@@ -147,7 +147,7 @@ impl<S: Read + Write> Client<S> {
     pub fn say(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }
-    /// Reads the next answer. Returns `None` if the connection ends before.
+    /// Reads the next answer. Returns `None` if the connection ends first.
     pub fn hear(&mut self) -> Option<Heard> {
         let end = loop {
             if let Some(end) = self.read.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -178,7 +178,7 @@ impl<S: Read + Write> Client<S> {
         while self.more() {}
         std::mem::take(&mut self.read)
     }
-    /// Reads a chunked body including its last chunk. Returns `None` if the connection ends before.
+    /// Reads a chunked body including its last chunk. Returns `None` if the connection ends first.
     pub fn chunks(&mut self) -> Option<Vec<u8>> {
         let since = Instant::now();
         while !self.read.ends_with(b"0\r\n\r\n") {

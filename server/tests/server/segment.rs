@@ -17,7 +17,7 @@ pub fn flip(segment: &Path) -> u64 {
     middle
 }
 
-/// Flips a bit at an offset in place, like a bad disk. A second call restores the bit.
+/// Flips a bit at an offset in place, as a bad disk does. A second call restores the bit.
 pub fn flip_at(segment: &Path, at: u64) {
     let mut options = std::fs::OpenOptions::new();
     let file = options.read(true).write(true).open(segment).unwrap();

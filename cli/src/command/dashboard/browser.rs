@@ -69,7 +69,7 @@ fn written(path: &Path, url: &str) -> io::Result<()> {
     file.write_all(page(url).as_bytes())
 }
 
-/// Returns an HTML page that redirects to the URL. The daemon's URL contains no HTML metacharacters, so it needs no escape.
+/// Returns an HTML page that redirects to the URL. The daemon's URL contains no HTML metacharacters, so the URL needs no escape.
 fn page(url: &str) -> String {
     format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\

@@ -1,4 +1,4 @@
-//! `hooks doctor`: runs the installed hook like the agent does, and checks that the hook denies a forbidden write.
+//! `hooks doctor`: runs the installed hook as the agent does, and checks that the hook denies a forbidden write.
 
 use super::Place;
 use crate::agents::guard_hook::GuardHook;

@@ -91,7 +91,7 @@ pub struct JournalStatus {
     pub team: String,
     /// Id of the journal
     pub journal: String,
-    /// `open`, or the reason why it accepts no events
+    /// `open`, or the reason why the journal accepts no events
     pub state: String,
     /// Seq of the last event in the journal
     pub last_seq: u64,

@@ -192,7 +192,7 @@ impl Prompt {
     }
 }
 
-/// Renders the answer of a hook. People get JSON too.
+/// Renders the answer of a hook. Prints JSON for people too.
 fn line(answer: &ContextAnswer, _: &View) -> Vec<String> {
     serde_json::to_string(answer).into_iter().collect()
 }

@@ -43,7 +43,7 @@ impl Files {
         Ok(old)
     }
 
-    /// Sets the new content of a file; `None` removes it.
+    /// Sets the new content of a file; `None` removes the file.
     pub fn set(&mut self, path: &Path, new: Option<String>) -> Result<(), CommandError> {
         self.text(path)?;
         if let Some(draft) = self.drafts.get_mut(path) {

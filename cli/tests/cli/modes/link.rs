@@ -1,4 +1,4 @@
-//! Modes for callers of the link `rcs`. They get the payloads that they know, and the commands in a denial run.
+//! Modes for callers of the link `rcs`. These callers get payloads in their own format, and the commands in a denial run as printed.
 
 use super::Link;
 use crate::mcp::Client;

@@ -1,4 +1,4 @@
-//! A route that answers like an operation gives an equal answer, for the present and for past points.
+//! Routes that give the answer of an operation. Both answers are equal, for the present and for past points.
 
 use super::same::{Step, step};
 use super::world::World;

@@ -185,7 +185,7 @@ fn a_body_is_json_or_says_nothing_of_itself() {
 fn what_is_checked_first_answers_first() {
     let (stand, daemon, _) = Stand::demo_within(|limits| limits.body_bytes = 10);
     let (host, token) = (address(&daemon).to_string(), stand.token("demo"));
-    // At first everything is wrong. Then the faults are corrected one after another.
+    // At first, every part of the request is wrong. Then the faults are corrected one after another.
     let mut wrong = [
         ("Host: evil.example", format!("Host: {host}"), 421),
         ("Origin: null", String::new(), 403),
