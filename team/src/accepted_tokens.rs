@@ -1,5 +1,4 @@
-//! The agent tokens that are valid on this host. They are listed in a file of the data root, which belongs to no log and no
-//! backup.
+//! The agent tokens that are valid on this host. A file of the data root lists them. No log and no backup contains that file.
 //!
 //! Each log holds the tokens of its team; the file lists the valid ones. `token-add` makes its token valid. A log from
 //! elsewhere (`import --events`, `restore`, `join`) brings tokens along, but none of them is valid until the owner of the
@@ -207,7 +206,7 @@ impl Team {
         token.map_or(Ok(()), |token| root.accept(&team, &[token]))
     }
 
-    /// Removes a token from the accepted tokens. This happens before its revocation is recorded.
+    /// Removes a token from the accepted tokens. Called before the revocation of the token is recorded.
     pub(crate) fn forget_accepted(&mut self, token_id: &str) -> Result<()> {
         let token = self.peek(|live| Ok(live.agent_token(token_id)?))?;
         let Some(token) = token else {

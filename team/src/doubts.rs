@@ -139,8 +139,8 @@ pub(crate) fn unknown_agent(live: &Live, agent: &str, other: &str) -> Result<Opt
     }
 }
 
-/// Returns a sentence if an agent is not a member and never acted; mail to the agent does not count. Returns `None` if the
-/// team knows no agent except `other`.
+/// Returns a sentence if an agent is not a member and never acted, even if it got mail. Returns `None` if the team knows no agent except
+/// `other`.
 pub(crate) fn never_acted(live: &Live, agent: &str, other: &str) -> Result<Option<String>> {
     if agent == LEADER || live.is_member(agent)? || live.activity(agent)?.is_some() {
         return Ok(None);

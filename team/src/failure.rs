@@ -57,8 +57,7 @@ impl Failure {
     pub(crate) fn is_newer(&self) -> bool {
         matches!(self.engine(), Some(engine::Error::Newer { .. }))
     }
-    /// Returns true if another host of the team recorded events first. This command recorded nothing; to decide again may
-    /// succeed.
+    /// Returns true if another host of the team recorded events first. This command recorded nothing, and may succeed if it decides again.
     pub(crate) fn is_conflict(&self) -> bool {
         self.engine().is_some_and(engine::Error::is_conflict)
     }

@@ -1,4 +1,5 @@
-//! Refusals: a rule forbids a command. A refusal has a stable code and writes nothing. It is not an error of the system.
+//! Refusals: a rule forbids a command. A refusal has a stable code, and the refused command writes nothing. A refusal is not an error of
+//! the system.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

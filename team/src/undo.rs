@@ -1,6 +1,6 @@
 //! `undo`: appends events that reverse a command of an agent. The log also keeps the events of the command.
 //!
-//! The command and the state before it are read before the decision. The decision then checks that they are the right ones.
+//! The command and the state before it are read before the decision. The decision checks that the read command is the command to reverse.
 
 use crate::claim::holding::{TaskDecision, block};
 use crate::mode::end::canceled;

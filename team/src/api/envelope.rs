@@ -17,7 +17,7 @@ pub struct Envelope<'a> {
     pub ok: bool,
     /// The operation; `unknown` if the call could not be parsed.
     pub operation: &'a str,
-    /// True if the answer was recorded by an earlier request with the same key. This request then did nothing.
+    /// True if an earlier request with the key recorded the answer. In that case this request did nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
     /// The answer's data.

@@ -135,7 +135,8 @@ impl Operation {
     pub fn shape(&self) -> Shape {
         Shape::from_schema(&self.input_schema())
     }
-    /// Returns the shapes of the input. They are computed from the schemas once, because that takes longer than most operations.
+    /// Returns the shapes of the input. Computes them from the schemas only once per operation, because that takes longer than most
+    /// operations.
     pub(super) fn shapes(&self) -> Arc<Shapes> {
         static READ: Mutex<BTreeMap<&str, Arc<Shapes>>> = Mutex::new(BTreeMap::new());
         let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);

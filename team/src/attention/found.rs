@@ -146,7 +146,7 @@ fn bootstrap_breached(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds tasks whose lease has expired and that no agent has claimed again. An event may or may not record the expiry.
+/// Finds tasks whose lease has expired and that no agent has claimed since. The expiry need not be recorded by an event yet.
 fn leases_expired(look: &mut AttentionScan<'_>) -> Result<()> {
     let mut tasks = look.live.expired_tasks(look.now, look.asked())?;
     let left = look.asked().saturating_sub(tasks.len());

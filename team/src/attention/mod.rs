@@ -254,7 +254,7 @@ impl AttentionAnswer {
         answer
     }
 
-    /// Adds an item at the front. If the list is then too long, drops its last item.
+    /// Adds an item at the front, and drops the last item if the list becomes too long.
     pub fn add_first(&mut self, item: AttentionItem, asked: &Attention) {
         *self.by_kind.entry(item.kind).or_default() += 1;
         self.total += 1;

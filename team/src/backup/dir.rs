@@ -49,7 +49,7 @@ impl BackupDir {
             true => Path::new("."),
             false => above,
         };
-        // Checks before it creates anything, and again after the directory exists.
+        // Checks the path before anything is created, and again after the directory exists.
         check_outside(path, here, &root)?;
         let files = Files::create(path).map_err(Error::io("create", path))?;
         check_outside(path, path, &root)?;

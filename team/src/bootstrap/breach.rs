@@ -1,5 +1,5 @@
-//! Breaches of the bootstrap contract: the codes, their conditions, and the state to which each rolls the run back. If
-//! several apply, the first counts.
+//! Breaches of the bootstrap contract: the codes, their conditions, and the state to which each rolls the run back. If several breaches
+//! apply, the first one in the table is taken.
 
 use super::*;
 
@@ -17,7 +17,7 @@ pub struct BreachRow {
     target: fn(&Run, &Report) -> State,
 }
 
-/// The table of breaches. If several apply, the first counts.
+/// The table of breaches. If several breaches apply, the first one in the table is taken.
 pub const BREACHES: [BreachRow; 6] = [
     BreachRow {
         code: Code::BreachInitialTaskLaunch,

@@ -10,7 +10,7 @@ operation! {
         /// Id of the run; the team's next number if absent
         #[arg(long, value_name = "ID")]
         run: Option<String>,
-        /// Domains of the run, separated by commas; the roster must then contain them
+        /// Domains of the run, separated by commas; the roster must contain these domains
         #[arg(long, value_name = "A,B", value_delimiter = ',')]
         domains: Option<Vec<String>>,
     }) -> BootstrapStarted as bootstrap_start,

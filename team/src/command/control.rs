@@ -1,4 +1,4 @@
-//! Control fields of a call: key, trace, actor and origin. They accompany the input.
+//! Control fields of a call: key, trace, actor and origin. A call has them in addition to its input.
 
 use super::authority::{Actor, CommandTerms};
 use super::deadline::Deadline;
@@ -17,7 +17,7 @@ pub struct Control {
     pub trace_id: Option<String>,
     /// Actor of the events; the agent that the input names if absent.
     pub actor: Option<String>,
-    /// Name of the caller's operating system account. It is the actor if no other actor is known.
+    /// Name of the caller's operating system account; the actor if no other actor is known.
     pub user: Option<String>,
     /// Time limit of the caller's wait.
     pub deadline: Deadline,

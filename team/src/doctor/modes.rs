@@ -204,9 +204,9 @@ impl ModeFaults {
         }
     }
 
-    /// Compares a scope's file of active skills with `mode list` for that scope. That list has the scope's states. For a session
-    /// that follows the root, it also has the root's states that no state of the session hides. The list is computed here and not
-    /// by the function that writes the file, so that faults of that function show.
+    /// Compares a scope's file of active skills with the result of `mode list` for that scope. The result has the scope's states. For a
+    /// session that follows the root, it also has the root's states that no state of the session hides. This function computes the result
+    /// itself, without the code that writes the file, so that faults of that code are found.
     fn list_of(
         &mut self,
         live: &Live,

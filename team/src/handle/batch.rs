@@ -88,8 +88,8 @@ impl Batch {
         }
     }
 
-    /// Returns true if a call found no writer, and resets the flag. Such a call recorded nothing, and its answer does not count:
-    /// the caller must repeat it outside the batch. Call this method once after each call.
+    /// Returns true if a call found no writer, and resets the flag. A call without a writer recorded nothing, and its answer must be
+    /// dropped: the caller must repeat the call outside the batch. Call this method once after each call.
     #[must_use]
     pub fn missed(&self) -> bool {
         self.0.recorded.store(false, Ordering::Relaxed);

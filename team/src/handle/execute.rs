@@ -307,7 +307,7 @@ fn answer(
     let Some(key) = &control.key else {
         return execution.stored_answers(&after);
     };
-    // A closed team accepts no events, so the answer is not stored. A repeated request computes it again.
+    // A closed team accepts no events, so the answer is not stored. A repeated request computes the answer again.
     if events.is_empty() && live.is_closed().unwrap_or(true) {
         return Vec::new();
     }
@@ -325,7 +325,7 @@ fn answer(
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct KeyScope<'a> {
     pub agent: Option<&'a str>,
-    /// True if an answer under the team's key counts too, because an older version, in which keys belonged to teams, stored it for this
+    /// True if an answer under the team's key is valid for the agent. An older version, in which keys belonged to teams, stored it for this
     /// agent.
     pub owns_team_key: bool,
 }

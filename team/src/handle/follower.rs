@@ -1,7 +1,7 @@
 //! A reader that follows a log: it reads the present events, then the events that any process appends.
 //!
-//! A follower holds no lock. It remembers the place and the id of the last event that it read. They show if another log, or another history
-//! of the same log, has replaced the followed log.
+//! A follower holds no lock. It remembers the place and the id of the last event that it read. Place and id show if another log, or another
+//! history of the log, has replaced the followed log.
 
 use crate::handle::prelude::*;
 use teamlog_engine::{Identity, Place, Watch};
@@ -57,7 +57,7 @@ impl Follower {
         Ok(page::goes_on(broken.is_none()))
     }
 
-    /// Waits until there may be new events, at most `timeout`. Waits less if other hosts record in the team too. Returns true if
+    /// Waits until there may be new events, at most `timeout`. If other hosts record in the team, waits a shorter time. Returns true if
     /// there may be new events.
     pub fn wait(&mut self, team: &mut Team, timeout: Option<Duration>) -> Result<bool> {
         team.watched(&mut self.watch, timeout)

@@ -214,7 +214,7 @@ impl Root {
     pub fn options(&self) -> &RootOptions {
         &self.options
     }
-    /// Returns true if the team's directory contains segments. The directory then was a team once, even if its identity is lost.
+    /// Returns true if the team's directory contains segments. In that case the directory was a team, even if the team's identity is lost.
     pub(crate) fn holds_segments(&self, team: &str) -> bool {
         let events = team_dir(team).join(EVENTS_DIR);
         matches!(self.storage.stat(&events), Ok(Some(_)))

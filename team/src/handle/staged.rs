@@ -99,7 +99,7 @@ impl StagedTeam {
         &self.storage
     }
 
-    /// Gives the team its name. Returns false if another process took the name first; the staging directory is then removed.
+    /// Gives the team its name. If another process took the name first, removes the staging directory and returns false.
     ///
     /// # Errors
     /// `team_exists` if a directory of that name is not a team; I/O errors.

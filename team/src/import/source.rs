@@ -47,8 +47,8 @@ pub(crate) fn append<S: State>(writer: &Writer<S>, event: NewEvent) -> Result<Op
     Ok(appended.map_err(input_fault)?.map(|last| last.last_seq))
 }
 
-/// Reads the whole input once. Returns its valid messages in the order of `(created_at, id)`. If several lines have the same
-/// id, the first line counts. If `latest` is given, a message with a later time is malformed.
+/// Reads the whole input once. Returns its valid messages in the order of `(created_at, id)`. If several lines have one id, uses the first
+/// of these lines. If `latest` is given, a message with a later time is malformed.
 pub(crate) fn index<R: BufRead>(
     source: &mut R,
     latest: Option<Timestamp>,

@@ -1,5 +1,5 @@
-//! `import --team-chat`: imports a directory of the team chat protocol. It has inboxes, acks, dead letters, snapshots of
-//! tasks whose messages are gone, and other events. Either everything is imported into a new team, or nothing.
+//! `import --team-chat`: imports a directory of the team chat protocol. The directory has inboxes, acks, dead letters, snapshots of tasks
+//! whose messages are gone, and other events. The import creates a new team from the whole directory, or creates no team.
 
 use crate::handle::root::team_exists;
 use crate::handle::staged::StagedTeam;

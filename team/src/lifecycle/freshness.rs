@@ -18,7 +18,7 @@ pub struct AsOf {
 /// Interval between reads of the journal while processes on this host wait for events. One process reads for all of them.
 const FOLLOW: Duration = Duration::from_millis(100);
 
-/// Codes of temporary failures. After one of them a waiting process reads the journal again.
+/// Codes of temporary failures. A waiting process ignores these failures, and reads the journal again later.
 const PASSES: [&str; 6] = [
     "locked",
     "journal_busy",
@@ -48,7 +48,7 @@ impl Team {
     /// `Journal`, `Locked`, I/O.
     pub fn catch_up(&mut self) -> Result<u64> {
         if self.log.identity().journal.is_some() {
-            // Runs a command without events. It confirms the head with the journal like any command, which fetches new events.
+            // Runs a command without events. Like any command, it confirms the head with the journal, and this fetches new events.
             let terms = CommandTerms::new(Authority::Anyone).when_closed();
             self.execute_unkeyed(act(terms, |_, _| Ok(((), Vec::new()))))?;
         }

@@ -1,5 +1,5 @@
-//! `journal adopt`, `leave` and `heal`. They move a team to a journal, move it off its journal, and send the journal events
-//! that it lost.
+//! `journal adopt`, `leave` and `heal`. `adopt` moves a team to a journal, `leave` moves it off its journal, and `heal` sends the journal
+//! the events that the journal lost.
 
 use crate::operation::prelude::*;
 use teamlog_engine::JournalIdentity;
@@ -88,7 +88,7 @@ impl Team {
         })
     }
 
-    /// Moves the team's log off its journal. The team is then on this host alone. Returns `None` if it has no journal.
+    /// Moves the team's log off its journal. Afterwards the team is on this host alone. Returns `None` if the team has no journal.
     ///
     /// # Errors
     /// `Journal`, `Locked`, `Corrupt`, I/O.

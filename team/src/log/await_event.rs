@@ -10,10 +10,10 @@ use crate::operation::prelude::*;
 operation! {
     /// Wait until an event is recorded in a team
     "await-event": Waits(AwaitEvent {
-        /// Id of the last event that the caller knows; the newest event if absent, so that only later events count
+        /// Id of the last event that the caller knows; if absent, the newest event, so that the wait ignores all present events
         #[arg(long = "after", value_name = "EVENT_ID", alias = "after-event-id")]
         after_event_id: Option<String>,
-        /// True if only events that wake a waiting agent count; false if absent
+        /// True to wait only for events that wake a waiting agent; false if absent
         wakeable_only: Option<bool>,
         /// Only events with this type, either as recorded or as reported
         #[serde(rename = "type")]
@@ -50,7 +50,7 @@ pub enum AwaitStatus {
 pub struct AwaitEventAnswer {
     /// Result of the wait
     pub status: AwaitStatus,
-    /// Cursor for the next call, to pass as `after_event_id`; the next call then misses no event
+    /// Cursor to pass as `after_event_id` to the next call, so that it misses no event
     pub cursor: String,
     /// The event in canonical form; `null` after a timeout
     pub event: Option<TeamEvent>,

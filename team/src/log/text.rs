@@ -35,7 +35,7 @@ impl Text {
             || self.is_said(&event.payload.to_lowercase())
     }
 
-    /// Returns true if a payload contains the text. A match that starts inside an escape such as `\n` does not count.
+    /// Returns true if a payload contains the text. Ignores a match that starts inside an escape such as `\n`.
     fn is_said(&self, payload: &str) -> bool {
         payload.match_indices(&self.in_payload).any(|(at, _)| {
             let before = payload.as_bytes().get(..at).unwrap_or_default();

@@ -42,7 +42,7 @@ pub struct TracesAnswer {
 pub struct TraceListed {
     /// Id of the trace.
     pub trace_id: String,
-    /// Time of the trace's first event. If the trace has more than 1,000 events, the first of the newest 1,000 counts.
+    /// Time of the trace's first event. If the trace has more than 1,000 events, time of the first of the newest 1,000.
     pub first_at: Timestamp,
     /// Time of the trace's last event.
     pub last_at: Timestamp,
@@ -128,7 +128,7 @@ impl Team {
     }
 }
 
-/// Returns the summary of a trace. Returns `None` if the state lacks the trace, which is then newer than the state.
+/// Returns the summary of a trace. Returns `None` if the state does not contain the trace, because the trace is newer than the state.
 fn listed(live: &Live, reader: &Reader, trace: &str) -> Result<Option<TraceListed>> {
     let page = live.with_ref(RefKind::Trace, trace, None, COUNTED)?;
     let (Some(first), Some(last)) = (page.seqs.first(), page.seqs.last()) else {

@@ -26,7 +26,7 @@ operation! {
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "MessageAckStatus")]
 pub enum AckStatus {
-    /// The ack counts.
+    /// The ack is valid and was recorded.
     Acked,
     /// The message was acknowledged before. Nothing changed.
     AlreadyAcked,
@@ -87,7 +87,7 @@ impl Command for Ack {
             Some(_) => (AckStatus::Acked, ack.event(None, None)),
         };
         if let Some(message) = &message {
-            // Adds the trace and the task of the message, also to the event of an ack that does not count.
+            // Adds the trace and the task of the message, even if the ack is invalid.
             event.refs.set_given([
                 (RefKind::Trace, message.trace_id.as_deref()),
                 (RefKind::Task, message.task_id.as_deref()),

@@ -27,7 +27,7 @@ pub(crate) struct Effect {
     pub reason: Option<&'static str>,
     /// The fields that were not applied, each with its reason.
     pub not_applied: BTreeMap<String, NotApplied>,
-    /// The unchanged task, if it is claim-governed and the message counts only as a report.
+    /// The unchanged task, if it is claim-governed and the message was only kept as a report.
     pub reported: Option<KeptAsReport>,
 }
 

@@ -10,7 +10,7 @@ operation! {
     "mailbox-list": Reads(MailboxList {
         /// Owner of the mailbox
         worker: String,
-        /// True if delivered messages are listed too, which is the default
+        /// True to list delivered messages too, which is the default
         include_delivered: Option<bool>,
         /// Largest number of messages, the newest ones; all messages if absent
         #[schemars(range(min = 1))]

@@ -1,7 +1,7 @@
 //! `mailbox-mark-notified`, `mailbox-mark-delivered`: record that a recipient was notified of a message or received it.
 //!
-//! The two marks are independent of each other. Only the first mark of each kind counts. A delivery mark also completes the
-//! newest dispatch request for the message.
+//! The two marks are independent of each other. A message keeps its first mark of each kind. A delivery mark also completes the newest
+//! dispatch request for the message.
 
 use crate::message::mail::DispatchShown;
 use crate::operation::prelude::*;

@@ -47,8 +47,7 @@ pub(crate) fn posts(
     })
 }
 
-/// Returns up to `limit` news items about the agent's tasks, oldest first. Only events after the agent's own last event
-/// count.
+/// Returns up to `limit` news items about the agent's tasks, oldest first. Skips events before the agent's own last event.
 pub(crate) fn news(live: &Live, reader: &Reader, agent: &str, limit: usize) -> Result<Few<Notice>> {
     let mut seqs = live
         .task_news(agent, last_acted(live, agent)?, NEWS_MAX)?

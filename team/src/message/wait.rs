@@ -50,8 +50,8 @@ pub struct WaitAnswer {
 const POST: &str = "thread_message_posted";
 
 impl Team {
-    /// Waits until something arrives for an agent: entries of its feed, a repeated delivery, or changes of its tasks by
-    /// other agents. An acknowledged post does not count.
+    /// Waits until something arrives for an agent: entries of its feed, a repeated delivery, or changes of its tasks by other agents.
+    /// Ignores posts that the agent has acknowledged.
     ///
     /// # Errors
     /// `worker_not_found`; `invalid_input` if `since` is ahead of the log; `log_replaced`; errors of the log.

@@ -1,7 +1,7 @@
 //! `mode-clear`: removes the state of a mode, active or not.
 //!
-//! If both a session and the root have a state of the mode, clearing the session leaves a tombstone. Without it, the root's
-//! state would then count for the session.
+//! If both a session and the root have a state of the mode, clearing the session leaves a tombstone. Without the tombstone, the root's
+//! state would become the session's state.
 
 use crate::mode::prelude::*;
 

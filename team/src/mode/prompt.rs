@@ -274,7 +274,7 @@ impl PromptDecision<'_> {
         self.record()
     }
 
-    /// Returns true if a mode is already active in the scope where the prompt would start it. Its state is then kept.
+    /// Returns true if a mode is already active in the scope where the prompt would start it. In that case the mode keeps its state.
     fn is_on(&self, at: &Scope, mode: Mode) -> Result<bool> {
         Ok(self.decision.already_active(at, mode)?.is_some())
     }

@@ -42,7 +42,7 @@ operation! {
 /// The answer `{mode}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModeShowAnswer {
-    /// The state that counts for the session
+    /// The session's own state, or else the root's
     pub mode: ModeShown,
     /// The root's state, if the session's state hides it
     pub hidden: Option<ModeShown>,

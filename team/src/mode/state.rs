@@ -328,7 +328,7 @@ impl Team {
     }
 }
 
-/// Returns the state that counts for a caller in the scope, and the scope of that state.
+/// Returns the state that a caller in the scope sees, and the scope of that state.
 fn found(live: &Live, named: &StateName, scope: &Scope) -> Result<Option<(Scope, Fields)>> {
     match named {
         StateName::Mode(mode) => {

@@ -181,7 +181,7 @@ impl Team {
         })
     }
 
-    /// Returns a task of another agent that holds paths; `None` if there is none. The names in `own` count as the caller.
+    /// Returns a task of another agent that holds paths; `None` if there is none. Ignores tasks of the agents in `own`.
     pub fn held_by_others(&mut self, own: &[&str]) -> Result<Option<HeldResources>> {
         let now = self.now();
         self.query(|live, _| {
@@ -269,7 +269,7 @@ impl Team {
         let (held, set) = self.query(|live, _| {
             let set = live.setting(Setting::ResourcesRoot)?.0;
             let mut held = live.held_resources()?;
-            // A lease of another agent counts a little longer, because the clock of that agent's host may be slow.
+            // Keeps a lease of another agent a little longer, because the clock of that agent's host may be slow.
             let over = live.leases_over_by(now);
             let by = |holder: &String| if *holder == asked.agent { now } else { over };
             held.retain(|held| held.leased_until > by(&held.holder));

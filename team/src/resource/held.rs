@@ -31,7 +31,7 @@ pub struct Overlap {
     pub leased_until: String,
 }
 
-/// Paths that agents other than the worker hold. They are read when the first task with resources is checked.
+/// Paths that agents other than the worker hold. The paths are read when the first task with resources is checked.
 pub(crate) struct PathLocks<'a> {
     live: &'a Live,
     worker: &'a str,

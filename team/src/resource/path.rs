@@ -1,5 +1,5 @@
-//! Normalization of paths for the comparison with resources. Normal paths are relative to the repository, with slashes, and
-//! without `.`, `..` and symbolic links. This module also finds the links on disk.
+//! Normalization of paths for the comparison with resources. Normal paths are relative to the repository, with slashes, and without `.`,
+//! `..` and symbolic links. This module also reads the symbolic links on disk.
 
 use super::can_write::WriteReason;
 use std::fs;

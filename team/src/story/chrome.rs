@@ -1,9 +1,9 @@
 //! A trace in the Trace Event Format, which trace viewers in browsers load.
 //!
-//! Each agent is a process. Its thread 0 has the events that the agent recorded, as instants. Its other threads are lanes.
-//! They have the agent's tasks, and the messages that the agent acknowledged, as complete events. Complete events in a lane
-//! never overlap, because viewers draw overlapping events of a thread wrongly. The JSON is written while the trace is
-//! traversed, so the text is never in memory as a whole.
+//! Each agent is a process. Thread 0 of the process has the events that the agent recorded, as instants. The other threads of the process
+//! are lanes. The lanes have the agent's tasks, and the messages that the agent acknowledged, as complete events. Complete events in a lane
+//! never overlap, because viewers draw overlapping events of a thread wrongly. The JSON is written while the trace is traversed, so the
+//! text is never in memory as a whole.
 
 use super::{Span, SpanKind};
 use crate::log::recorded::Recorded;

@@ -44,13 +44,13 @@ pub struct ClaimAnswer {
     pub epoch: u64,
     /// End of the lease
     pub leased_until: Timestamp,
-    /// Paths that other agents hold too, if the team allows overlaps
+    /// Paths of the task that other agents hold as well, if the team allows overlaps
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<Overlap>,
 }
 
 impl Command for TaskClaim {
-    /// The token of the claim, and the paths that another agent holds too.
+    /// The token of the claim, and the paths of the task that other agents hold as well.
     type Decided = (String, Vec<Overlap>);
     type Answer = ClaimAnswer;
 

@@ -53,7 +53,7 @@ pub struct ClaimNextAnswer {
     /// End of the lease
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leased_until: Option<Timestamp>,
-    /// Paths that other agents hold too, if the team allows overlaps
+    /// Paths of the task that other agents hold as well, if the team allows overlaps
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<Overlap>,
 }
@@ -62,7 +62,7 @@ pub struct ClaimNextAnswer {
 pub(crate) struct Taken {
     task_id: String,
     token: String,
-    /// Paths that another agent holds too.
+    /// Paths of the task that other agents hold as well.
     overlaps: Vec<Overlap>,
 }
 
@@ -141,7 +141,7 @@ impl Command for ClaimNext {
     }
 }
 
-/// Returns the best ready task whose paths are free, with its paths that another agent holds too.
+/// Returns the best ready task whose paths are free, with the paths of the task that other agents hold as well.
 fn first_free(
     live: &Live,
     worker: &str,
@@ -194,7 +194,7 @@ fn suitable(
     Ok(free(locks, &task)?.map(|overlaps| (task, overlaps)))
 }
 
-/// Returns the paths of the task that another agent holds too; `None` if they block the claim.
+/// Returns the paths of the task that other agents hold as well; `None` if these agents block the claim.
 fn free(locks: &PathLocks<'_>, task: &Task) -> Result<Option<Vec<Overlap>>> {
     let taken = |failure: &Failure| {
         let refusal = failure.refusal();

@@ -1,5 +1,5 @@
-//! `write-monitor-snapshot`, `read-monitor-snapshot`: the last snapshot of the team's monitor. It is stored unchanged.
-//! Reading it keeps the known fields of the right type, and adds tasks that were completed after the snapshot.
+//! `write-monitor-snapshot`, `read-monitor-snapshot`: the last snapshot of the team's monitor. A snapshot is stored unchanged. An answer
+//! contains its known fields of the right type, and adds tasks that were completed after the snapshot.
 
 use crate::operation::prelude::*;
 use crate::projections::worker::supervision::{snapshot, snapshot_written};

@@ -81,7 +81,7 @@ pub struct WorkerSummary {
 pub struct Performance {
     /// Total time
     pub total_ms: u64,
-    /// Time for the count of the tasks
+    /// Time for counting the tasks
     pub tasks_loaded_ms: u64,
     /// Time for reading the workers
     pub workers_polled_ms: u64,

@@ -156,7 +156,7 @@ fn an_agent_that_names_another_is_refused_or_allowed_for_a_stated_reason() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Creates a team in which `dev` holds task 1. Returns the claim token too.
+/// Creates a team in which `dev` holds task 1. Also returns the claim token.
 fn held() -> (World, String) {
     let (world, mut team) = demo();
     team.task_create(given!(TaskCreate, subject: "one", description: "d"))
@@ -229,7 +229,7 @@ fn a_claim_is_ended_and_renewed_by_its_holder_alone_whoever_knows_its_token() {
             before,
             "{name}"
         );
-        // The holder may present the claim. The leader may too, with force.
+        // The holder may present the claim, and the leader may present it with force.
         for (agent, force) in [("dev", false), ("leader-fixed", true)] {
             for presented in presented(&token).into_iter().take(3) {
                 let (world, own) = held();

@@ -107,7 +107,7 @@ fn a_delivery_that_nobody_confirms_is_sent_once_more_and_then_blocks_the_domain(
     boot.review("b", "PASS");
     reports!(boot;
         round1_complete {} => Code::Round1Incomplete;
-        // A late ack counts.
+        // A late ack is accepted.
         delivery_ack {"by": "synthesizer", "d": "a", "message_id": "m"};
     );
     assert_eq!(boot.domain("a")["status"], "active");

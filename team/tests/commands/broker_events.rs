@@ -121,7 +121,8 @@ fn a_repeated_report_of_the_same_idleness_reads_once() {
     let first = report(&mut team, changed.clone());
     report(&mut team, idle.clone());
     report(&mut team, idle.clone());
-    // A reported change of state always counts. So does another worker, another task or another previous state.
+    // A reported change of state is never a repetition. A report about another worker, another task or another previous state is no
+    // repetition either.
     report(&mut team, changed);
     report(
         &mut team,
@@ -139,7 +140,7 @@ fn a_repeated_report_of_the_same_idleness_reads_once() {
     };
     let before = expected(&[("dev", false), ("dev", false), ("qa", true), ("dev", true)]);
     assert_eq!(seen(&mut team), before);
-    // An event that is not a team event does not separate repetitions. A team event does.
+    // Between two equal reports, a foreign event does not matter. A team event between them makes the second report count as new.
     team.append(given!(Append, kind: "seen")).unwrap();
     report(&mut team, idle.clone());
     assert_eq!(seen(&mut team), before);

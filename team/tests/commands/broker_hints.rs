@@ -157,7 +157,7 @@ fn completions_are_in_the_monitors_snapshot_until_it_writes_the_next() {
     assert_eq!(told(), json!({"1": true}));
     complete("3");
     assert_eq!(told(), json!({"1": true, "3": true}));
-    // Neither a failure nor a later update counts as a completion.
+    // A failure or a later update is not a completion.
     ok(
         &world,
         "update-task",
@@ -183,7 +183,7 @@ fn a_leader_that_stopped_is_stale_until_it_does_something() {
     let input = json!({"from_worker": "leader-fixed", "body": "I am here"});
     ok(&world, "broadcast", input);
     has!(stall(), {"leader_stale": false, "reasons": []});
-    // Only the stop event of the leader's own program counts. In a closed team no leader is missing.
+    // A leader is missing only after the stop event of its own program. In a closed team no leader is missing.
     world.later(SECOND);
     let mut hook = stop.clone();
     hook["source"] = "notify_hook".into();

@@ -1,5 +1,5 @@
-//! Tests of [`ClaimOrder::EpochFirst`], the order in which HTTP has a presented claim checked: the task, its epoch, its status, its
-//! holder, its lease, then the input.
+//! Tests of [`ClaimOrder::EpochFirst`], the order of checks for claims that come over HTTP: the task, its epoch, its status, its holder,
+//! its lease, then the input.
 
 use crate::claims::{claim, claimed, complete, new};
 use crate::prelude::*;

@@ -308,7 +308,7 @@ fn an_agent_that_stopped_is_shown_with_what_it_left() {
         only(&mut team, AttentionKind::AgentGone).text,
         "stopped: dev left 2 unread messages"
     );
-    // An agent that acts again does not count as stopped.
+    // An agent that acts again is no longer a stopped agent.
     world.later(SECOND);
     team.task_update(update("B", "in_progress")).unwrap();
     is_quiet(&mut team);

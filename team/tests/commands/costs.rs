@@ -1,5 +1,5 @@
-//! Tests of the number of storage calls per command. It must not depend on the history, and syncs must not exceed the needs of
-//! durability.
+//! Tests of the number of storage calls per command. The number must not depend on the history, and there must be no more syncs than
+//! durability needs.
 
 use crate::prelude::*;
 use crate::workers::{heartbeat, says};

@@ -1,4 +1,4 @@
-//! Tests of durable delivery: policy and deadlines. They depend neither on the caller nor on the time and number of ticks.
+//! Tests of durable delivery: policy and deadlines. The deadlines do not depend on the caller, or on the times and the number of ticks.
 
 mod waits;
 
@@ -123,7 +123,7 @@ fn the_policy_is_the_senders_else_the_teams_by_type_else_the_default() {
 fn attempts_and_dead_letter_come_when_they_are_due_and_once() {
     let (world, mut team) = demo();
     team.send(durable("m1", 60, 2)).unwrap();
-    // The attempt began at noon by the clock. Times of events do not count.
+    // The attempt began at noon by the clock. The deadline ignores the times of events.
     world.later(60 * SECOND - 1);
     assert_eq!(tick(&mut team), (0, 0), "a moment too early");
     world.later(1);

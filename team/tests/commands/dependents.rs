@@ -101,7 +101,7 @@ fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
         team.task_create(waiting("waits", deps)).unwrap();
     }
     world.later(2 * SECOND);
-    // A report that comes too late completes nothing.
+    // A late report completes no task.
     let late = |id: &str, back: i64| {
         let now = world.root.options().clock.now();
         given!(teamlog_team::message::task_update::TaskUpdate,
@@ -120,7 +120,7 @@ fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
     assert_eq!(kinds, ["message_sent", "task_unblocked"]);
     assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
     assert_eq!(status(&mut team, "1"), "pending");
-    // A task that the report itself creates counts too.
+    // A report may also complete a task that it creates.
     team.task_update(update("bd-2", "completed")).unwrap();
     assert_eq!(
         (status(&mut team, "2"), status(&mut team, "3")),

@@ -151,7 +151,7 @@ fn what_contradicts_itself_is_refused() {
         .events(&newest(given!(Events, after: Some(99))))
         .unwrap_err();
     assert_eq!(ahead.refusal().unwrap().code, Code::CursorAhead);
-    // A seq after the end counts as the end. Before the first event the page is empty.
+    // A seq after the end means the end. A page before the first event is empty.
     let last = team
         .events(&given!(Events, before: Some(999), limit: Some(1)))
         .unwrap();

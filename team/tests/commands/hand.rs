@@ -210,7 +210,7 @@ fn a_difference_names_tasks_field_by_field_inboxes_and_members() {
     assert_eq!(answer.members_added, ["dev"]);
     assert_eq!(answer.events, answer.to.seq - from);
     assert_eq!(answer.kinds.values().sum::<u64>(), answer.events);
-    // A message that came too late is no difference.
+    // A late message changes nothing, so the task does not differ.
     let late = diff(&mut team, from + 1, Some(unchanged));
     assert_eq!(
         (late.tasks_created, late.tasks_changed),

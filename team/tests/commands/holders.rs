@@ -60,7 +60,7 @@ fn present(team: &mut Team, way: &str, shown: &Shown<'_>) -> Result<Value, Failu
     Ok(after(team, usize::try_from(before).unwrap()).remove(0))
 }
 
-/// Creates a team in which `dev` holds task 1. Returns the token of that claim too.
+/// Creates a team in which `dev` holds task 1. Also returns the token of that claim.
 fn held() -> (World, Team, String) {
     let (world, mut team) = demo();
     let token = claimed(&mut team, new("first")).claim_token;

@@ -115,7 +115,7 @@ fn who_acts_in_a_session_changes_its_state_else_that_of_the_root() {
     // The session has its own state of the mode, and that state has ended.
     refused(complete(&mut team, Mode::Team, "s1"), Code::ModeNotActive);
     assert_eq!(active(&mut team, "s1"), []);
-    // The modes of the root count in conflicts.
+    // The modes of the root can conflict with a start in a session.
     refused(start(&mut team, Mode::Autopilot, "s1"), Code::ModeDenied);
     assert_eq!(
         json(&complete(&mut team, Mode::Team, "").unwrap())["scope"],

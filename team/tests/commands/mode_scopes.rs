@@ -148,7 +148,7 @@ fn what_a_session_hides_is_not_in_its_list_of_skills_and_is_in_the_way_all_the_s
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!(listed[0]["skill"], "ultrawork");
     assert_eq!(skills.fields["skill"], "ultrawork");
-    // A mode that is active at the root counts even if the session hides it.
+    // A mode that is active at the root blocks a start in a session, even if the session hides it.
     let refusal = refused(start(&mut team, Mode::Blueprint, "s1"), Code::ModeDenied);
     let clears = "`rcs state clear --mode forge --team demo --root`";
     assert!(refusal.message.contains(clears), "{refusal}");
@@ -210,7 +210,7 @@ fn clearing_leaves_a_tombstone_only_over_a_state_of_the_root() {
         Code::ModeNotFound,
     );
     start(&mut team, Mode::Forge, "").unwrap();
-    // Clearing a mode in a session without its own state leaves a tombstone too.
+    // Clearing a mode in a session leaves a tombstone even if the session has no state of the mode.
     assert_eq!(clear(&mut team, Mode::Forge, "s1")["tombstone"], true);
     let tombstone = show(&mut team, Mode::Forge, "s1");
     has!(tombstone, {"current_phase": "cleared", "active": false, "/state/session_id": "s1"});

@@ -112,7 +112,7 @@ fn whatever_is_done_in_a_session_is_a_sign_of_life() {
     for (number, sign) in signs.into_iter().enumerate() {
         let (world, mut team) = demo();
         start(&mut team, Mode::Autopilot, "s-1").unwrap();
-        // Neither calls of other sessions nor reads count as activity.
+        // Calls of other sessions and reads are no activity of the session.
         world.later(20 * HOUR);
         prompt(&mut team, "how is it going?", "s-2");
         assert_eq!(active(&mut team, "s-1"), [Mode::Autopilot]);

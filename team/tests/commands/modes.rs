@@ -362,7 +362,7 @@ fn whoever_starts_a_mode_at_the_root_is_told_what_that_completed_in_sessions() {
     );
     let state = show(&mut team, Mode::Team, "")["state"].clone();
     assert_eq!(state["transition_message"], message);
-    // A write reports the hand-off too, in both operations.
+    // Both operations that write a state report the hand-off.
     for by_state in [false, true] {
         clear(&mut team, Mode::Team, "");
         start(&mut team, Mode::Blueprint, "s1").unwrap();

@@ -13,7 +13,7 @@ fn prompt(team: &mut Team, text: &str, at: &str) -> Result<PromptAnswer> {
     team.mode_prompt(given!(ModePrompt, text, session_id: session(at)))
 }
 
-/// Sets the team to start modes by phrases too.
+/// Changes the team's setting so that phrases also start modes.
 fn phrases(team: &mut Team) {
     let set = given!(ConfigChange, key: "modes.trigger", value: "phrases");
     team.config_change(set).unwrap();
@@ -271,7 +271,7 @@ fn the_gate_asks_for_a_plan_and_lets_through_what_was_decided() {
     let told = events(&mut team).into_iter().rfind(bypassed).unwrap();
     has!(told, {"payload": {"session_id": "s-1", "reason": "approved", "skills": ["forge"]}});
 
-    // Tests the default setting too, under which phrases start nothing.
+    // Also tests the default setting, under which phrases start nothing.
     let unset = given!(ConfigChange, key: "modes.trigger");
     team.config_change(unset).unwrap();
     complete(&mut team, Mode::Forge, "s-1").unwrap();

@@ -168,7 +168,7 @@ fn a_question_of_a_team_that_stays_open_reads_nothing_again() {
         // The only call checks that the lock file is still in its place. On a real directory it is one system call.
         assert_eq!(calls, ["stat teams/demo/lock"]);
     }
-    // While another log may replace the team's log, `log.json` is read again.
+    // `log.json` is read again while another log may replace the team's log.
     let read_again = |root: &Root| {
         let calls = calls_of_a_question(&faulty, root);
         assert!(

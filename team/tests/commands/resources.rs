@@ -97,7 +97,7 @@ fn resources_change_until_somebody_works_on_the_task() {
     let last = events(&mut team).pop().unwrap();
     has!(last, {"kind": "resource_declared",
         "payload": {"task_id": id, "resources": ["docs"], "shared": true}});
-    // Setting the same paths again records nothing.
+    // Setting equal paths a second time records nothing.
     let before = events(&mut team).len();
     team.set_task_resources(wanting(&["docs"], None)).unwrap();
     assert_eq!(events(&mut team).len(), before);

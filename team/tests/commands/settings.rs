@@ -1,4 +1,4 @@
-//! Tests of settings: the value that counts, the agent that set it, and invalid values.
+//! Tests of settings: the effective value, the agent that set it, and invalid values.
 
 use crate::prelude::*;
 use teamlog_team::lifecycle::config::{ConfigChangeAnswer, ConfigList, ConfigStatus};

@@ -1,4 +1,4 @@
-//! Tests of `read-stall-state`: workers that count as alive.
+//! Tests of `read-stall-state`: which workers are alive.
 
 use crate::claims::{claim, complete, new};
 use crate::prelude::*;

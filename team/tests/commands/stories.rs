@@ -166,7 +166,7 @@ fn messages_last_until_their_ack_and_tasks_from_assignment_to_report() {
     assert_eq!(shown["spans"][0]["duration_us"], 4 * SECOND);
     has!(shown, {"/spans/0/outcome": "failed", "/spans/2/last_seq": null});
     assert!(shown["spans"][0].get("first").is_none());
-    // A late ack counts on every page.
+    // A span shows its ack even if the event of the ack is on another page.
     let page = team
         .trace(given!(Trace, trace_id: "tr", limit: 1,
             cursor: answer.events[1].event.id.to_string()))

@@ -110,7 +110,7 @@ fn turns_on_one_unfinished_task_since_the_summary_before_are_turns_without_progr
         (6.into(), &json!(["dev"]))
     );
     assert_eq!(turns(&summary(&mut team)), 0, "since a moment ago");
-    // A change of task counts as progress, and so does the end of a task.
+    // A change of task is progress, and the end of a task is progress.
     team.update_heartbeat(heartbeat("dev", 30, true)).unwrap();
     team.write_worker_status(says("dev", "working", Some("2")))
         .unwrap();

@@ -120,7 +120,7 @@ fn everything_gets_in_in_order_and_what_is_wrong_is_named() {
     assert_eq!(team.read(read("dev")).unwrap().count, 2);
     assert_eq!(team.read(read("qa")).unwrap().count, 1);
     settled_digest(&mut team);
-    // The snapshot counts until a newer message comes.
+    // The task has the snapshot's values until a newer message comes.
     let show = |task: &str| given!(TaskShow, task_id: task);
     let task = json(&team.task_show(show("T-9")).unwrap())["task"].clone();
     has!(task, {"status": "in_progress", "owner": "qa", "snapshot_version": 4});

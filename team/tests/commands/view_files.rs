@@ -1,4 +1,4 @@
-//! Tests of the view files of a team that stays open. They are written after the answers, and are complete before the lock is
+//! Tests of the view files of a team that stays open. The files are written after the answers, and are complete before the lock is
 //! released.
 
 use crate::prelude::*;

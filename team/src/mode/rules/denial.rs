@@ -23,8 +23,7 @@ pub struct ActiveMode {
 
 /// Writes the sentences of a denial into the message of a transition. Leaves other transitions unchanged.
 ///
-/// `places` lists the active modes of the team with their scopes. Without a team, all modes count as active at the
-/// root.
+/// `places` lists the active modes of the team with their scopes. Without a team, treats all modes as active at the root.
 pub fn word(
     transition: &mut Transition,
     source: Source,

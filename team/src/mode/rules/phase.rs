@@ -76,7 +76,7 @@ pub fn of_ended(phase: &str, asked: bool) -> Result<Option<Lifecycle>, Refusal> 
     if let Some(outcome) = outcome::of_phase(&word, asked) {
         return Ok(Some(outcome));
     }
-    // `cleared` counts as an end by the user.
+    // The phase `cleared` means that the user ended the mode.
     if word == "cleared" {
         return Ok(Some(Lifecycle::UserInterlude));
     }

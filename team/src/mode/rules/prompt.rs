@@ -43,7 +43,7 @@ pub struct NamedSkills {
     pub explicit: bool,
 }
 
-/// Options for words without `$`. `cancel` and go-aheads always count; phrases count if the team allows them.
+/// Options for words without `$`. The word `cancel` and go-aheads are always accepted; phrases are accepted if the team allows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Words {
     /// True if phrases start modes.

@@ -155,7 +155,7 @@ impl ModeDecision<'_> {
         Ok(open)
     }
 
-    /// Returns the review in autopilot's state. It is clean only if both verdicts are clean.
+    /// Returns the review in autopilot's state. The review is clean only if both of its verdicts are clean.
     pub fn review(&self, scope: &Scope) -> Result<Review> {
         for scope in visible_from(scope) {
             if let Some(state) = self.active_state(&scope, Mode::Autopilot)? {
@@ -276,7 +276,7 @@ pub fn not_active_in(refusal: Refusal, scope: &Scope, mode: Mode) -> Refusal {
     }
 }
 
-/// Combines the transitions of all scopes into one. The result names hand-offs in sessions too, even if the root has none.
+/// Combines the transitions of all scopes into one. The result also names hand-offs in sessions, even if the root has none.
 fn all_told(all: &[(Scope, Transition)], mode: Mode) -> Transition {
     let own = all.first().map(|(_, own)| own.clone());
     let mut told = own.unwrap_or_else(|| decide(&[], mode, Review::Unknown));

@@ -43,7 +43,7 @@ words! {
     /// Result of the review of autopilot's code.
     #[derive(Default, Hash)]
     pub enum Review in json {
-        /// No review is known; counts as not clean.
+        /// No review is known, which has the effect of `not-clean`.
         #[default]
         Unknown = "unknown",
         /// The review has findings.

@@ -74,7 +74,7 @@ fn is_end(behind: &str) -> bool {
     bare.is_empty() || (courtesy && bare.starts_with(char::is_whitespace))
 }
 
-/// Returns true if the text describes a task. A question does not count.
+/// Returns true if the text describes a task. Returns false for a question.
 fn is_task(behind: &str) -> bool {
     let line = behind.strip_prefix(['.', '!']).unwrap_or(behind);
     if line.starts_with(['\n', '\r']) {
