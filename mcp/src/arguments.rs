@@ -108,7 +108,7 @@ fn take_unknown(
     Ok(unknown)
 }
 
-/// Returns true if a name is another spelling of `session_id`. `owner_codex_session_id` is a field of mode states.
+/// Returns true if a name is another spelling of `session_id`. `owner_codex_session_id` is no such spelling, but a field of mode states.
 fn is_session(name: &str) -> bool {
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     let letters: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();

@@ -119,7 +119,7 @@ impl Batches {
         for (mut one, answer) in answered {
             let answer = match durable {
                 true => answer,
-                // If the batch failed, its state answers each call with the reason.
+                // After a failed batch, answer the call again: the state of the batch makes the answer the reason of the failure.
                 false => self.answer_in(&batch, &mut one),
             };
             // Sending fails if the client disconnected.

@@ -18,11 +18,11 @@ const ELSE: &str = " || exit 2";
 pub enum OnUnknown {
     /// Let a person decide
     Ask,
-    /// No
+    /// Deny the call
     Deny,
-    /// Yes
+    /// Allow the call
     Allow,
-    /// Yes while no other agent holds a path, else let a person decide
+    /// Allow the call while no other agent holds a path, else let a person decide
     AllowWhenFree,
 }
 

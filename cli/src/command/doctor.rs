@@ -47,7 +47,7 @@ struct Check {
     /// Number of events and of messages to look up one by one; 0 checks everything
     #[arg(long, value_name = "N", default_value_t = SAMPLE, value_parser = super::whole::<u64>)]
     sample_size: u64,
-    /// A directory of backups to check as well; the directories given to `backup` are known
+    /// A further directory of backups to check; the directories that were given to `backup` are known already
     #[arg(long = "backup", value_name = "DIR")]
     backups: Vec<PathBuf>,
 }

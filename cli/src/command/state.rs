@@ -27,7 +27,7 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Read the state of a mode: of the session, or else of the root
+    /// Read the state of a mode, in the session or else at the root
     #[command(
         alias = "state_read",
         after_help = "\

@@ -18,8 +18,7 @@ fn blocks<'a>(document: &'a str, mark: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// Runs the commands. Each must succeed, and may print only notes to standard error. The answers must contain `claims` of the
-/// document's text.
+/// Runs the commands. Each must succeed, and may print only notes to standard error. The output must contain each text in `claims`.
 fn teaches(script: &str, claims: &[&str]) {
     let binary = Path::new(env!("CARGO_BIN_EXE_teamlog"));
     let home = tempfile::tempdir().unwrap();

@@ -39,7 +39,7 @@ fn may_trace() -> bool {
     may
 }
 
-/// Creates a team with more tasks and messages than one batch of any work, and a file of messages to import.
+/// Creates a team with more tasks and messages than any work handles in one batch, and a file of messages to import.
 fn world() -> Cli {
     let cli = Cli::with_team();
     let mut facts = String::new();

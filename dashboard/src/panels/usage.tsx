@@ -1,4 +1,4 @@
-// Usage of tokens: by agent or task over time, the sum of each, and the rest of the budget.
+// Usage of tokens: by agent or task over time, their sums, and the remaining budget.
 
 import type { PanelEntry } from "./index.ts";
 import { Chart, COLOURS } from "./usage/chart.tsx";

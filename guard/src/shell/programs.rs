@@ -149,7 +149,7 @@ pub(super) fn is_known(name: &str) -> bool {
     table::spec(bare(name)).is_some() && !name.contains([' ', '@'])
 }
 
-/// Returns the name of a program without the directory, if that is a directory of system programs.
+/// Returns the name of a program without the directory, if the directory has system programs.
 fn bare(name: &str) -> &str {
     match name.rsplit_once('/') {
         Some((dir, bare)) if table::lists("@bin", dir) => bare,

@@ -18,8 +18,8 @@ pub(super) fn healthz(state: &AppState) -> Reply {
     Reply::json(200, &json!({"status": "ok", "version": version}))
 }
 
-/// Replies whether every team can be read and written. A caller with a token also gets the names of the failing teams and the
-/// reasons.
+/// Replies 200 if every team can be read and written, and 503 otherwise or while the daemon is stopping. A caller with a token also gets
+/// the names of the failing teams and the reasons.
 pub(super) async fn readyz(
     state: &AppState,
     way: (Via, &Connection),

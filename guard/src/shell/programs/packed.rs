@@ -3,8 +3,8 @@
 use super::*;
 use crate::shell::table::Effect;
 
-/// Returns the file that results from unpacking a compressed file. If the name does not tell, returns any file in its
-/// directory.
+/// Returns the file that results from unpacking a compressed file. If the name of the compressed file does not show the name of the result,
+/// returns any file in the directory.
 pub(super) fn unpacked(path: &str) -> Value {
     let (stem, end) = path.rsplit_once('.').unwrap_or_default();
     let unpacked = match (lists("@packed", end), lists("@packed-tar", end)) {
