@@ -446,7 +446,7 @@ fn handle_signals(drain: &CancellationToken, has_certificate: bool) -> io::Resul
             drain.cancel();
         });
     }
-    // Receiving the signal is enough. The write then fails with an ordinary error.
+    // A handler is enough: the write then fails with an ordinary error, and the signal does not kill the process.
     drop(signal(SignalKind::from_raw(SIGXFSZ))?);
     Ok(())
 }

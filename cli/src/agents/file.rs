@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Maximum size of a configuration file, far above the size of any agent's settings.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Returns the target of a symlink, because the target is replaced and not the symlink.
+/// Returns the target of a symlink, because a write replaces the target and not the symlink.
 pub fn followed(file: PathBuf) -> PathBuf {
     fs::canonicalize(&file).unwrap_or(file)
 }

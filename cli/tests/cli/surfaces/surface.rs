@@ -243,7 +243,7 @@ impl Surface for Envelope {
     }
 }
 
-/// Surface that applies the operation's type to an open team.
+/// Surface of typed calls, which run the operation's type on an open team.
 pub struct Typed(pub World);
 
 impl Surface for Typed {
