@@ -30,6 +30,32 @@ pub fn marks(text: &str) -> impl Iterator<Item = (char, bool)> {
     })
 }
 
+/// Returns the text on one line. Hidden characters are escaped: `\n`, `\t`, `\u{1b}` …
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    if !has_any(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for (c, hidden) in marks(text) {
+        match hidden {
+            true => write_escape(c, &mut escaped),
+            false => escaped.push(c),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Appends the escape of a character, such as `\n` or `\u{1b}`.
+pub fn write_escape(c: char, to: &mut String) {
+    // Writing to a String cannot fail.
+    match c {
+        '\n' => to.push_str("\\n"),
+        '\r' => to.push_str("\\r"),
+        '\t' => to.push_str("\\t"),
+        c => drop(write!(to, "\\u{{{:x}}}", u32::from(c))),
+    }
+}
+
 /// Returns JSON with hidden characters as `\\uXXXX`. In compact JSON, hidden characters occur only inside strings, so the value
 /// is unchanged.
 pub fn escaped_in_json(json: &str) -> Cow<'_, str> {

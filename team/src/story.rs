@@ -7,6 +7,7 @@
 
 pub mod chrome;
 pub mod otlp;
+pub mod sentence;
 mod spans;
 pub mod trace;
 

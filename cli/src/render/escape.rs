@@ -4,34 +4,10 @@
 //! direction of text or hide text, and no characters without width. All other characters stay unchanged.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 use teamlog_team::projections::hidden;
+pub use teamlog_team::projections::hidden::escaped as visible;
 pub use teamlog_team::projections::hidden::escaped_in_json as visible_json;
-
-/// Returns the text on one line. Hidden characters are escaped: `\n`, `\t`, `\u{1b}` …
-pub fn visible(text: &str) -> Cow<'_, str> {
-    if !hidden::has_any(text) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for (c, hidden) in hidden::marks(text) {
-        match hidden {
-            true => write_out(c, &mut shown),
-            false => shown.push(c),
-        }
-    }
-    Cow::Owned(shown)
-}
-
-fn write_out(c: char, shown: &mut String) {
-    // Writing to a `String` cannot fail.
-    match c {
-        '\n' => shown.push_str("\\n"),
-        '\r' => shown.push_str("\\r"),
-        '\t' => shown.push_str("\\t"),
-        c => drop(write!(shown, "\\u{{{:x}}}", u32::from(c))),
-    }
-}
+use teamlog_team::projections::hidden::write_escape;
 
 /// Escapes hidden characters in each of several lines.
 pub fn visible_lines(text: &str) -> String {
@@ -52,7 +28,7 @@ pub fn for_terminal(text: &str) -> Cow<'_, str> {
         }
         match colour > 0 || !hidden || matches!(c, '\n' | '\t') {
             true => shown.push(c),
-            false => write_out(c, &mut shown),
+            false => write_escape(c, &mut shown),
         }
         colour = colour.saturating_sub(1);
     }
@@ -75,7 +51,7 @@ pub fn bytes_for_terminal(bytes: &[u8]) -> String {
     for chunk in bytes.utf8_chunks() {
         for (c, hidden) in hidden::marks(chunk.valid()) {
             match hidden && !matches!(c, '\n' | '\t') {
-                true => write_out(c, &mut shown),
+                true => write_escape(c, &mut shown),
                 false => shown.push(c),
             }
         }
