@@ -78,6 +78,8 @@ export interface LogEvent {
   key?: string;
   foreign?: boolean;
   payload?: unknown;
+  /** What happened, in one sentence. */
+  sentence?: string;
   [field: string]: unknown;
 }
 

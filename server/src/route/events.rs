@@ -1,4 +1,4 @@
-//! Pages of the log, and the events of one trace. [`crate::stream`] answers `GET /v1/events` as a stream.
+//! Pages of the log, and the events of one trace or task, each with its sentence. [`crate::stream`] answers `GET /v1/events` as a stream.
 
 use super::input::shown;
 use super::problem::Problem;
@@ -6,7 +6,9 @@ use super::request::RequestContext;
 use crate::call::Call;
 use teamlog_team::Team;
 use teamlog_team::log::events::{Events, EventsAnswer};
+use teamlog_team::story::sentence::add_sentences;
 use teamlog_team::story::trace::{Trace, TraceAnswer};
+use teamlog_team::task::history::{TaskHistory, TaskHistoryAnswer};
 
 /// Default number of events on a page of a trace.
 pub const TRACE_EVENTS: u64 = 100;
@@ -31,11 +33,22 @@ pub fn events(
     request: &RequestContext<'_>,
 ) -> Result<EventsAnswer, Problem> {
     asked.after = last_event_id(request.call)?.or(asked.after);
-    Ok(team.events(&asked)?)
+    let mut answer = team.events(&asked)?;
+    add_sentences(&mut answer.events);
+    Ok(answer)
 }
 
 /// `GET /v1/trace/{traceId}`.
 pub fn trace(mut asked: Trace, team: &mut Team) -> Result<TraceAnswer, Problem> {
     asked.limit.get_or_insert(TRACE_EVENTS as usize);
-    Ok(team.trace(asked)?)
+    let mut answer = team.trace(asked)?;
+    add_sentences(&mut answer.events);
+    Ok(answer)
+}
+
+/// `GET /v1/tasks/{taskId}/history`.
+pub fn task_history(asked: TaskHistory, team: &mut Team) -> Result<TaskHistoryAnswer, Problem> {
+    let mut answer = team.task_history(&asked)?;
+    add_sentences(&mut answer.events);
+    Ok(answer)
 }

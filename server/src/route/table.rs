@@ -42,7 +42,8 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .like::<task::create::TaskCreate>()
             .status(201),
         Route::reads("/v1/tasks/{taskId}", "getTask", tasks::show).like::<task::read::ReadTask>(),
-        Route::answers::<task::history::TaskHistory>("/v1/tasks/{taskId}/history", "getTaskHistory")
+        Route::reads("/v1/tasks/{taskId}/history", "getTaskHistory", events::task_history)
+            .like::<task::history::TaskHistory>()
             .page(1_000),
         Route::answers::<task::ready::Ready>("/v1/ready", "listReady").page(1_000),
         Route::records::<_, tasks::Leased>("/v1/tasks/{taskId}/claim", "claimTask", tasks::claim)

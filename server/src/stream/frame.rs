@@ -3,8 +3,10 @@
 use hyper::body::Bytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use teamlog_team::engine::{Event, internals::codec};
+use teamlog_team::Recorded;
+use teamlog_team::engine::Event;
 use teamlog_team::redaction::redact;
+use teamlog_team::story::sentence::sentence;
 
 /// Time after which a client reconnects, in milliseconds.
 const RETRY_MS: u32 = 1_000;
@@ -19,11 +21,12 @@ pub fn hello(after: u64) -> String {
 
 /// Returns the frame of an event. Its id is the seq, from which a client resumes.
 pub fn event(event: &Event<'_>) -> Bytes {
-    let mut text = format!("id: {}{DATA}", event.seq).into_bytes();
+    let recorded = Recorded {
+        sentence: Some(sentence(event)),
+        ..Recorded::plain(event.clone().into_owned())
+    };
     // The JSON has no unescaped line end, so it is one line.
-    codec::public_json(event, &mut text);
-    text.extend_from_slice(b"\n\n");
-    text.into()
+    format!("id: {}{DATA}{}\n\n", event.seq, recorded.json()).into()
 }
 
 /// Removes from the frame of an event the claim tokens that belong to other agents than `agent`.

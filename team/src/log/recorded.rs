@@ -14,6 +14,8 @@ pub struct Recorded {
     pub event: Event<'static>,
     /// Marks of the event.
     pub marks: Marks,
+    /// The sentence of the event, in answers over HTTP. It is not read back.
+    pub sentence: Option<String>,
 }
 
 /// Marks of an event, which come from the team's state.
@@ -37,6 +39,7 @@ impl Recorded {
         Recorded {
             event,
             marks: Marks::default(),
+            sentence: None,
         }
     }
     /// Adds the marks of the state to an event.
@@ -53,7 +56,10 @@ impl Recorded {
                 _ => {}
             }
         }
-        Ok(Recorded { event, marks })
+        Ok(Recorded {
+            marks,
+            ..Recorded::plain(event)
+        })
     }
     /// Returns the events with the given seqs, in the given order, with their marks.
     pub(crate) fn all(live: &Live, reader: &Reader, seqs: Vec<u64>) -> Result<Vec<Recorded>> {
@@ -74,6 +80,11 @@ impl Recorded {
         for (name, _) in marks.iter().filter(|(_, set)| *set) {
             line.pop();
             line.extend_from_slice(format!(",\"{name}\":true}}").as_bytes());
+        }
+        if let Some(sentence) = &self.sentence {
+            line.pop();
+            let sentence = Value::from(sentence.as_str());
+            line.extend_from_slice(format!(",\"sentence\":{sentence}}}").as_bytes());
         }
         String::from_utf8(line).unwrap_or_default()
     }
@@ -116,7 +127,10 @@ impl<'de> Deserialize<'de> for Recorded {
             superseded: take("superseded"),
         };
         let event = codec::parse_public_json(&text).map_err(D::Error::custom)?;
-        Ok(Recorded { event, marks })
+        Ok(Recorded {
+            marks,
+            ..Recorded::plain(event)
+        })
     }
 }
 
@@ -181,6 +195,9 @@ struct PublicEvent {
     /// Set if the claim token of another agent was removed from the payload; agents on other machines never see such tokens
     #[serde(skip_serializing_if = "Option::is_none")]
     redacted: Option<True>,
+    /// What happened, in one sentence; in answers over HTTP only
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sentence: Option<String>,
 }
 
 /// A mark. Marks that are false are left out.

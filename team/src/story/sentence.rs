@@ -12,6 +12,7 @@ mod task;
 mod team;
 mod worker;
 
+use crate::log::recorded::Recorded;
 use crate::operation::prelude::*;
 use crate::projections::hidden;
 use entry::{Entry, words};
@@ -25,6 +26,13 @@ pub fn sentence(event: &Event<'_>) -> String {
     let text = (!event.foreign).then(|| known(&entry)).flatten();
     let text = text.unwrap_or_else(|| foreign(&entry));
     hidden::escaped(&cut(&text)).into_owned()
+}
+
+/// Adds its sentence to each event of an answer.
+pub fn add_sentences(events: &mut [Recorded]) {
+    for recorded in events {
+        recorded.sentence = Some(sentence(&recorded.event));
+    }
 }
 
 /// Returns the sentence of an event of a reserved kind. A noun that does not know the kind returns `None`.

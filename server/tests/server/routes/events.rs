@@ -27,6 +27,22 @@ fn seqs(page: &Value) -> Vec<u64> {
 }
 
 #[test]
+fn each_event_has_its_sentence() {
+    let world = World::new();
+    world
+        .post("/v1/tasks", json!({"title": "Fix it"}))
+        .done(201);
+    for (path, line) in [
+        ("/v1/events?kind=task_created", " created task 1: Fix it"),
+        ("/v1/tasks/1/history", " created task 1: Fix it"),
+    ] {
+        let page = world.get(path).done(200);
+        let sentence = page["events"][0]["sentence"].as_str().unwrap();
+        assert!(sentence.ends_with(line), "{sentence}");
+    }
+}
+
+#[test]
 fn pages_go_on_where_the_last_one_ended() {
     let world = World::new();
     make(&world, 5);
