@@ -347,8 +347,8 @@ impl OpenTeam {
         if stays || *locked(&self.pauses) > 0 {
             return Ok(());
         }
-        // This thread has waited for the slot while another thread waited for the log's lock in vain. It does not wait a second
-        // time.
+        // This thread has waited for the slot while another thread waited for the log's lock and did not get the lock. This thread
+        // does not wait a second time.
         if asked.elapsed() >= team.options.lock_deadline.max(QUEUED) {
             return Err(not_in_time(team, "another command of this process"));
         }

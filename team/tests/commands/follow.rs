@@ -216,7 +216,7 @@ fn what_others_do_to_a_task_reaches_its_owner_what_it_does_itself_wakes_nobody()
     team.task_assign(assign("t1", "dev")).unwrap();
     let since = 2;
     let waiting = wait(&world, known("dev", since));
-    // None of these events wakes the waiting agent: its own report, a fact about another task, and its own fact.
+    // These events do not wake the waiting agent: its own report, a fact about another task, and its own fact.
     team.task_update(update("t1", "in_progress")).unwrap();
     let fact =
         |task: &str, actor: &str| given!(Append, kind: "ci_run_finished", actor, task_id: task);
