@@ -195,7 +195,7 @@ struct PublicEvent {
     /// Set if the claim token of another agent was removed from the payload; agents on other machines never see such tokens
     #[serde(skip_serializing_if = "Option::is_none")]
     redacted: Option<True>,
-    /// What happened, in one sentence; in answers over HTTP only
+    /// The event in one sentence; in answers over HTTP only
     #[serde(skip_serializing_if = "Option::is_none")]
     sentence: Option<String>,
 }
