@@ -12,9 +12,9 @@ pub struct Resources {
     pub user: f64,
     /// Seconds in the kernel.
     pub kernel: f64,
-    /// Number of context switches of its living threads, voluntary or not.
+    /// Number of context switches of the process's living threads, voluntary or not.
     pub switches: f64,
-    /// Bytes written towards the disk.
+    /// Number of bytes that the process caused to be written to the disk.
     pub written: f64,
 }
 

@@ -70,7 +70,7 @@ fn one_send(name: &str, teamlog: &Path, format: Format, options: &Options) {
             }
         })
     });
-    // The rounds are enough for a short and a long tail of the derived store.
+    // There are enough rounds to measure both a short and a long tail of the derived store.
     let times = run(options.rounds(131), vec![floor, ours]);
     times.row(name, Target::AtMost(1.5), PROCESSES, "");
 }

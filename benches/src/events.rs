@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, EventId, Json, NewEvent, Refs, Timestamp};
 use teamlog_team::projections::RefKind;
 
-/// Number of events in a story.
+/// Number of events in a story. A story is the events with one trace id.
 pub const STORY: u64 = 20;
 
 /// Content of the payload.

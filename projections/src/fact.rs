@@ -9,7 +9,7 @@ use crate::event::{
 use crate::tx::Tx;
 use teamlog_engine::Event;
 
-/// Declares the fact type: for each noun its event type, with its rows of the vocabulary.
+/// Declares [`Fact`] with one variant per noun, and the list [`NOUNS`].
 macro_rules! facts {
     ($($(#[doc = $doc:literal])+ $noun:ident($fact:path),)*) => {
         /// Decoded event.

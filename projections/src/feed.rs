@@ -101,7 +101,7 @@ impl TeamState {
     }
 }
 
-/// Returns the first numbers of a series after `since`, up to `limit` + 1.
+/// Returns the first numbers of a series after `since`, at most `limit` + 1.
 fn first(rows: Rows<'_>, series: &[u8], since: u64, limit: usize) -> Result<Vec<u64>> {
     let Some(next) = since.checked_add(1) else {
         return Ok(Vec::new());

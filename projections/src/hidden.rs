@@ -113,7 +113,7 @@ fn first(text: &str, is_allowed: impl Fn(char) -> bool) -> Option<char> {
     found.next().map(|(c, _)| c)
 }
 
-/// Returns true if a character is hidden without regard to its neighbours.
+/// Returns true for a character that is hidden unless its neighbours need it (see [`marks`]).
 fn is_odd(c: char) -> bool {
     c.is_control()
         || matches!(c,

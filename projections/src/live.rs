@@ -38,7 +38,7 @@ const MERGE_BYTES_MAX: u64 = 16 << 20;
 pub struct Live {
     log: Log,
     state: TeamState,
-    /// `None` unless this is the state of the log's writer.
+    /// The view files; `None` unless this is the state of the log's writer.
     views: Option<Views>,
     /// Reason why the views could not be written; the next writer repairs the views.
     views_error: Option<Error>,
@@ -47,7 +47,7 @@ pub struct Live {
     view_gate: Arc<BatchGate>,
     /// True for a state of the past, which writes nothing.
     past: bool,
-    /// Number of events folded into runs of its own.
+    /// Number of events that this state folded into private runs.
     spilled: u64,
     /// True if folded events may be undone until they are durable.
     retractable: bool,
@@ -102,7 +102,7 @@ impl Live {
         self.state.tail.places.len()
     }
 
-    /// Returns the number of events that a state of the past folded into runs of its own.
+    /// Returns the number of events that a state of the past folded into private runs.
     pub fn spilled_events(&self) -> u64 {
         self.spilled
     }

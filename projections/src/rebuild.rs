@@ -45,7 +45,7 @@ pub fn rehydrate(
     rehydrate_with(log, reader, Bulk::new(workers), progress)
 }
 
-/// Like [`rehydrate`], with settings.
+/// Like [`rehydrate`], with the given settings of the bulk fold.
 pub fn rehydrate_with(
     log: &Log,
     reader: &Reader,

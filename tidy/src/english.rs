@@ -11,7 +11,7 @@ pub struct Fault {
     pub line: usize,
     /// The words found, in lower case.
     pub found: String,
-    /// The rule that they break.
+    /// The rule that the words break.
     pub rule: Rule,
 }
 
@@ -24,7 +24,7 @@ pub enum Rule {
     Person,
     /// Sentences name a thing, instead of describing it by a clause.
     Clause,
-    /// Sentences name the thing that an earlier word refers to.
+    /// Sentences repeat a noun, instead of pointing at it by `that of` or `the same as that`.
     Reference,
     /// Sentences say `if`, `after`, `before`, `per`, `until`.
     Preposition,

@@ -397,7 +397,8 @@ fn name_of(value: &[Token]) -> String {
     noun.unwrap_or("value").to_owned()
 }
 
-/// Returns the words of `Code` and `JournalFault` by variant, and the predicates of the faults by variant and `_text`.
+/// Returns the word of each variant of `Code` and `JournalFault`, by the variant's name, and the message text of each fault, by the
+/// variant's name and `_text`.
 fn codes(sources: &[(String, Vec<Token>)]) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for (path, tokens) in sources {

@@ -1,4 +1,4 @@
-//! Tokens of agents on other machines: agent, scope, and revocation of each.
+//! Tokens of agents on other machines: the agent, the scope and the revocation of each token.
 
 pub use crate::event::agent_token as event;
 

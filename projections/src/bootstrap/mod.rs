@@ -30,7 +30,7 @@ const RUN: u8 = 0x78;
 const DUE: u8 = 0x79;
 /// Single row: the largest number used as a run id.
 const NUMBERED: u8 = 0x7A;
-/// Namespace of runs by first event.
+/// Namespace of runs; key: first event.
 const BEGUN: u8 = 0xD0;
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     match recorded.fact {
@@ -39,7 +39,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     }
 }
 
-/// Stored as JSON: a run is read and written whole, and there are few.
+/// A run is stored as JSON, because there are few runs, and each is read and written whole.
 impl Row for Run {
     fn encode(&self, out: &mut Vec<u8>) {
         out.clear();

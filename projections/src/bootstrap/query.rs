@@ -13,8 +13,8 @@ impl TeamState {
         let begun = self.bootstrap_runs_before(None, limit)?;
         Ok(begun.into_iter().map(|(_, run)| run).collect())
     }
-    /// Returns the runs that began before an event, or all runs if no event is given. The newest run comes first. Each run has
-    /// its first event.
+    /// Returns the runs that began before an event, or all runs if no event is given. The newest run comes first. Each item has the seq of
+    /// the run's first event, and the run.
     pub fn bootstrap_runs_before(
         &self,
         before: Option<u64>,

@@ -21,7 +21,7 @@ pub struct RunShown {
     pub case: Option<Case>,
     /// Name of the team
     pub team_name: Option<String>,
-    /// Domains of the roster, or else those given at the start
+    /// Domains of the roster; if there is no roster yet, the domains given at the start
     pub domains: Vec<String>,
     /// Ready answers of the core members
     pub core_ready: CoreReady,

@@ -77,7 +77,7 @@ pub struct Delivery {
 }
 row!(Delivery);
 
-/// Stored as a number and the seq of the event.
+/// The stored form of a state: a number for the variant, and the seq of the event.
 impl Stored<(u8, u64)> for State {
     fn stored(&self) -> (u8, u64) {
         match self {

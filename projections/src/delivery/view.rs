@@ -11,10 +11,10 @@ use teamlog_engine::storage::{File, OpenMode};
 
 pub(crate) const DIR: &str = "dead-letter";
 
-/// Directory in which a missing directory is rebuilt.
+/// Temporary directory in which a missing directory of dead letters is built, before it is renamed.
 const ASIDE: &str = "dead-letter.new";
 
-/// Size of the pieces in which the last line of a file is searched.
+/// Number of bytes that are read at once to find the last line of a file.
 const PIECE_BYTES: usize = 64 << 10;
 
 fn file_name(day: &str) -> String {
@@ -111,7 +111,7 @@ fn extend(
     Ok(true)
 }
 
-/// Returns the seq in the last line of a file; `None` if that is no complete line of ours.
+/// Returns the seq in the last line of a file; `None` if the line is incomplete, or was not written by teamlog.
 fn last_seq(file: &dyn File, len: u64, path: &Path) -> Result<Option<u64>> {
     let mut want = PIECE_BYTES as u64;
     loop {

@@ -118,9 +118,9 @@ impl<T: Payload> Decode for T {
     }
 }
 
-/// Declares the events of a noun. Each has a description, its kind, the command that records it, its variant and its
-/// payload. The payload is a type declared elsewhere, or its rules and fields. An event without payload is only
-/// counted, or its kind says everything.
+/// Declares the events of a noun. Each has a description, its kind, the command that records it, its variant and its payload. The payload
+/// is given as a type that is declared elsewhere, or by its rules and fields. An event has no payload if it is only counted, or if its kind
+/// and refs are enough.
 ///
 /// `of Fact { field }` also declares a struct around the enum, with a field for the thing that the event is about.
 macro_rules! events {

@@ -24,7 +24,7 @@ pub struct PlanChange {
         skip_serializing_if = "Option::is_none"
     )]
     pub defer_until: Option<Option<Timestamp>>,
-    /// Task that has this one as a part.
+    /// Parent of the task.
     #[serde(
         default,
         deserialize_with = "given",

@@ -48,7 +48,7 @@ impl Texts for Vec<String> {
     }
 }
 
-/// The keys of the map.
+/// The texts of a map are its keys.
 impl<T> Texts for BTreeMap<String, T> {
     fn texts(&self) -> impl Iterator<Item = &str> {
         self.keys().map(String::as_str)

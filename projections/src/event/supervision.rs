@@ -55,7 +55,7 @@ events! {
         },
         /// The gate before a cleanup was evaluated or forced.
         "shutdown_gated" by "teamlog api cleanup" => Gated,
-        /// A worker reported something; its type is the payload's.
+        /// A worker reported an event; the payload holds its type.
         "worker_event_reported" by "teamlog api append-event" => Reported(Reported),
     }
 }

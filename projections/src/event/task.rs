@@ -94,7 +94,7 @@ events! {
         },
         /// A snapshot without messages was taken over.
         "task_imported" by "teamlog import TEAM" => Imported(TaskImported),
-        /// A task's texts, priority, plan or demands changed.
+        /// A task's texts, priority, plan or attributes changed.
         "task_updated" by "teamlog api update-task" => Updated:
         /// New values of a task's fields. An absent field stays unchanged.
         #[derive(Default)]
@@ -123,10 +123,10 @@ events! {
             /// The agent that is to take the task; any agent if absent.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub owner: Option<String>,
-            /// The holder whose claim ended by this, and the epoch of that claim.
+            /// The holder whose claim this assignment ended, and the epoch of that claim.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub taken_from: Option<ClaimRef>,
-            /// The number of claims of the task from now on; raised if a claim ended.
+            /// New epoch of the task, if the assignment ended a claim.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub epoch: Option<u64>,
         },
@@ -147,7 +147,7 @@ events! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub shared: Option<bool>,
         },
-        /// A task began to wait for others.
+        /// A task began to wait for other tasks.
         "task_blocked" by "teamlog api update-task" => Blocked: TaskBlocked [id waits_for] {
             /// The tasks that the task waits for.
             pub waits_for: Vec<String>,
@@ -230,7 +230,7 @@ fn is_normal(priority: &Priority) -> bool {
     *priority == Priority::Normal
 }
 
-/// Stores the field `blocked` as the status with which the task begins.
+/// Stores the field `blocked` as the first status of the task.
 mod blocked {
     use super::*;
 

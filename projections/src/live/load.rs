@@ -186,7 +186,7 @@ fn sound(reader: &Reader, store: &Store) -> Result<Store> {
     })
 }
 
-/// A run was damaged, or another process merged and removed the run.
+/// Loads the state from the usable runs of a store, and replaces a damaged run.
 fn afresh(log: &Log, reader: &Reader, store: &Store) -> Result<Live> {
     let mut live = over(log, reader, sound(reader, store)?)?;
     live.mend()?;

@@ -151,8 +151,8 @@ fn recount(tx: &mut Tx<'_>, agent: &str, change: impl FnOnce(&mut CountsRow)) ->
     tx.change(&key_of(MAIL_COUNTS, agent.as_bytes()), change)
 }
 
-/// Returns the digest that indexes plain mail. Zero bytes separate the parts. Names cannot contain them, so different parts never
-/// give the same text.
+/// Returns the digest that indexes plain mail. Zero bytes separate the parts. Names contain no zero bytes, so different parts never give
+/// the same text.
 fn digest(from: &str, to: &str, body: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [from, "\0", to, "\0", body] {

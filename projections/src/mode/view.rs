@@ -20,7 +20,7 @@ const SESSIONS_NAME: &str = "sessions";
 /// Name of the list of active skills.
 pub(crate) const SKILLS: &str = "skill-active-state.json";
 const RUN: &str = "run-state.json";
-/// Longest list of active skills; longer files are not ours.
+/// Largest size of a list of skills; a larger file was not written by teamlog.
 const LIST_BYTES_MAX: u64 = 1 << 20;
 
 /// Returns a scope's directory, relative to the team's directory; session ids were checked when their event was decoded.

@@ -119,7 +119,7 @@ fn update(task: &mut Task, updated: &TaskUpdated) {
     task.priority = updated.priority.unwrap_or(task.priority);
 }
 
-/// Gives a task to an agent, or to any agent. A claim that is named ends.
+/// Gives a task to an agent, or offers it to any agent. If the event names a claim, ends that claim.
 fn assign(task: &mut Task, assigned: &TaskAssigned, by: &str) {
     if let Some(held) = &assigned.taken_from {
         requeue(task, held, ClaimState::Ended);

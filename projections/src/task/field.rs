@@ -72,7 +72,7 @@ fields! { (task, context)
     Details "details" = task.details;
     /// Status
     Status "status" = task.status;
-    /// Agent that works on the task, or is to
+    /// Agent that works on the task, or to which the task was assigned
     Owner "owner" = task.owner;
     /// Agent that gave the task to its owner
     AssignedBy "assigned_by" = task.assigned_by;
@@ -86,7 +86,7 @@ fields! { (task, context)
     Blocked "blocked" = task.blocked;
     /// The last note
     Note "note" = task.note;
-    /// Tasks that this one waits for
+    /// Tasks that this task waits for
     Deps "deps" = task.deps;
     /// Dependencies that would have closed a cycle, and were left out
     IgnoredDeps "ignored_deps" = task.ignored_deps;
@@ -102,21 +102,21 @@ fields! { (task, context)
     UpdatedAt "updated_at" = task.updated_at;
     /// Sender of the last update applied
     LastUpdateFrom "last_update_from" = task.last_update_from;
-    /// Status that a message reported of a task that only claims move
+    /// Status that a message reported for a claim-governed task; it was not applied
     ReportedStatus "reported_status" = task.reported_status;
-    /// Owner that an assignment named for a task that only claims move
+    /// Owner that an assignment named for a claim-governed task; it was not applied
     ReportedOwner "reported_owner" = task.reported_owner;
-    /// True if a message reported a task that only claims move as blocked
+    /// True if a message reported a claim-governed task as blocked
     ReportedBlocked "reported_blocked" = task.reported.blocked;
-    /// Progress that a message reported of a task that only claims move
+    /// Progress that a message reported for a claim-governed task
     ReportedProgress "reported_progress" = task.reported.progress;
-    /// Time of completion that a message reported of a task that only claims move
+    /// Expected time of completion that a message reported for a claim-governed task
     ReportedEta "reported_eta" = task.reported.eta;
-    /// The last note that a message left on a task that only claims move
+    /// Last note that a message reported for a claim-governed task
     ReportedNote "reported_note" = task.reported.note;
-    /// Sender of the last message about a task that only claims move
+    /// Sender of the last message about a claim-governed task
     ReportedBy "reported_by" = task.reported.by;
-    /// Time of that message
+    /// Creation time of the last message about a claim-governed task
     ReportedAt "reported_at" = task.reported.at;
     /// True if completing the task needs a change of code
     RequiresCodeChange "requires_code_change" = task.governed.attributes.requires_code_change;
@@ -130,7 +130,7 @@ fields! { (task, context)
     Error "error" = task.governed.error;
     /// The live claim
     Claim "claim" = task.governed.claim;
-    /// True if the lease of the claim ran out, which no event says yet; in answers only, never in the view file
+    /// True if the lease of the claim ran out, but no event records this yet. Only in answers, not in the view file
     LeaseExpired "lease_expired" = context.lease_expired;
     /// Number of claims that the task has had
     Epoch "epoch" = task.governed.epoch;
@@ -144,26 +144,26 @@ fields! { (task, context)
     DueAt "due_at" = task.governed.plan.due_at;
     /// Time before which the task is not offered
     DeferUntil "defer_until" = task.governed.plan.defer_until;
-    /// Task that has this one as a part
+    /// Parent task
     Parent "parent" = task.governed.plan.parent;
-    /// Number of the tasks that are parts of this one: all, unfinished and completed ones. The task is not offered while
-    /// one of them is unfinished. In answers only, never in the view file
+    /// Numbers of child tasks: all, unfinished and completed. The task is not offered while a child is unfinished. Only in answers, not in
+    /// the view file
     Children "children" = task.governed.plan.children;
     /// Paths that the holder may write, relative to the repository
     Resources "resources" = task.governed.resources;
-    /// True if others may hold the same paths meanwhile
+    /// True if other agents may hold the same paths at the same time
     Shared "shared" = task.governed.shared;
     /// Further fields that the creator gave
     Extra "extra" = task.governed.extra;
-    /// Counts every applied mutation
+    /// Number of applied mutations
     Version "version" = task.version;
-    /// Counts the applied task messages
+    /// Number of applied task messages
     SnapshotVersion "snapshot_version" = task.snapshot_version;
     /// Id of the last message applied
     LastMessageId "last_message_id" = task.last_message_id;
     /// Time of the last message applied
     LastMessageCreatedAt "last_message_created_at" = task.last_message_created_at;
-    /// Seq of the last event that changed the task, reports included
+    /// Seq of the last event that changed the task or reported about it
     Seq "seq" = task.seq;
 }
 

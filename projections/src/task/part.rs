@@ -33,7 +33,7 @@ impl<P: Part> Serialize for Entry<'_, P> {
     }
 }
 
-/// Implements [`Part`] for types whose JSON serde knows. `null` is the default.
+/// Implements [`Part`] for types whose JSON serde knows. `null` is read as the default value.
 macro_rules! plain {
     ($($type:ty: |$part:ident| $is_set:expr;)*) => {$(
         impl Part for $type {

@@ -17,9 +17,9 @@ pub struct Plan {
     pub due_at: Option<Timestamp>,
     /// Time before which the task is not offered.
     pub defer_until: Option<Timestamp>,
-    /// Task that has this one as a part.
+    /// Parent of the task.
     pub parent: Option<String>,
-    /// Progress of the tasks that are parts of this one.
+    /// Progress of the task's children.
     pub children: Children,
 }
 
@@ -100,7 +100,7 @@ impl Children {
     }
 }
 
-/// By parent, which need not exist: number of its children.
+/// Namespace of the numbers of children; key: parent, which need not exist.
 const CHILDREN: u8 = 0x98;
 
 /// Returns a new task with the progress of the tasks that named it as their parent before it existed.
@@ -151,12 +151,12 @@ fn child(task: &Task) -> Option<Child<'_>> {
     Some(Child { parent, status })
 }
 
-/// Maximum number of ancestors that are read. A longer way counts as a cycle.
+/// Maximum number of ancestors that are read. A longer chain counts as a cycle.
 const ANCESTORS_MAX: usize = 256;
 
 impl TeamState {
-    /// Returns the ancestors of a task whose parent is `parent`: the parent, its parent, and so on. The last one is `id`
-    /// if the way leads back to that task or is too long to follow.
+    /// Returns the ancestors of a task whose parent is `parent`: the parent, its parent, and so on. The last ancestor is `id` if the chain
+    /// leads back to that task, or is too long to follow.
     pub fn ancestors(&self, id: &str, parent: &str) -> Result<Vec<String>> {
         let mut found = vec![parent.to_owned()];
         while let Some(last) = found.last().filter(|last| *last != id) {

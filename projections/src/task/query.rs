@@ -59,13 +59,13 @@ impl TeamState {
         tasks.truncate(limit);
         Ok(TaskPage { tasks, more })
     }
-    /// Returns the unfinished tasks that were to be completed by `now`, the earliest first.
+    /// Returns the unfinished tasks that were due by `now`, the earliest first.
     pub fn overdue_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
         let end = end_of(&timed(DUE, now.micros(), b""));
         first_timed(self.rows(), &[DUE], &end, limit)
     }
-    /// Returns the tasks that can be taken up from a time on that is over by `now`, the earliest first; for an agent, as
-    /// in [`Self::ready_tasks`], whose list does not have them.
+    /// Returns the deferred tasks that can be taken up since a time up to `now`, the earliest time first. If an agent is named, leaves out
+    /// tasks of other owners. [`Self::ready_tasks`] does not return deferred tasks.
     pub fn undeferred_tasks(&self, agent: Option<&str>, now: Timestamp) -> Result<Vec<Task>> {
         let list = ready::deferred();
         let end = end_of(&timed(list, now.micros(), b""));

@@ -25,7 +25,8 @@ const WAITS: u8 = 0x3B;
 /// Namespace of claim-governed tasks that are stored as blocked although their dependencies are completed.
 const FREED: u8 = 0x3F;
 
-/// Tasks that an agent can take up from a time on, by that time. No other list of ready tasks has them.
+/// Namespace of the index of deferred tasks, by the time from which an agent can take them up. No other list of ready tasks has deferred
+/// tasks.
 const DEFERRED: u8 = 0x97;
 
 /// Number of bytes before the natural key in an entry of a ready list.
@@ -36,7 +37,7 @@ pub(super) fn ready_for(agent: Option<&str>) -> Vec<u8> {
     named(READY_FOR, agent.unwrap_or_default())
 }
 
-/// Returns the index of the tasks that can be taken up from a time on.
+/// Returns the index of deferred tasks.
 pub(super) fn deferred() -> u8 {
     DEFERRED
 }
@@ -46,7 +47,7 @@ pub(super) fn ready_all() -> Vec<u8> {
     vec![READY]
 }
 
-/// Returns the prefix of the tasks that are stored as blocked though their dependencies are completed.
+/// Returns the prefix of the tasks that are stored as blocked although their dependencies are completed.
 pub(super) fn freed() -> Vec<u8> {
     vec![FREED]
 }

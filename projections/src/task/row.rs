@@ -16,11 +16,11 @@ pub(super) const BLOCKED: u8 = 0x33;
 pub(super) const OPEN: u8 = 0x34;
 /// Namespace of the number of tasks by status.
 pub(super) const COUNTS: u8 = 0x35;
-/// By label.
+/// Namespace of the index by label.
 pub(super) const BY_LABEL: u8 = 0x94;
-/// By parent.
+/// Namespace of the index by parent.
 pub(super) const BY_PARENT: u8 = 0x95;
-/// Unfinished tasks, by the time by which they are to be completed.
+/// Namespace of the index of unfinished tasks, by due time.
 pub(super) const DUE: u8 = 0x96;
 /// Namespace of an owner's number of tasks by status; key: owner.
 const OWNED: u8 = 0x3C;

@@ -1,5 +1,4 @@
-//! Changes of the status of tasks, event by event. They come from the fold of tasks over a log from its first event on, kept in
-//! memory.
+//! Changes of the status of tasks, event by event. Folds a log from its first event on, with the tasks in memory.
 
 use crate::prelude::*;
 use crate::task::{self, Status};

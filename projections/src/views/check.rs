@@ -46,8 +46,8 @@ impl ViewsSource {
         Ok(Cursor::read(&self.home)?.seq())
     }
 
-    /// Returns the cursor's event if the files can be trusted to contain all events up to it. Returns `None` if a power loss or a
-    /// copy of the directory may have left them empty or old.
+    /// Returns the cursor's event if the files can be trusted to contain all events up to it. Returns `None` if some files may be empty or
+    /// old, after a power loss or in a copy of the directory.
     pub fn current(&self) -> Result<Option<u64>> {
         let Some(seq) = self.cursor()? else {
             return Ok(None);
@@ -115,8 +115,8 @@ impl ViewsSource {
         Ok(found)
     }
 
-    /// Returns the lines that are no JSON objects, at most `limit`. Also returns the number of all lines, and the number of all
-    /// such lines.
+    /// Returns the first `limit` lines that are no JSON objects, the number of all lines, and the number of all lines that are no JSON
+    /// objects.
     pub fn malformed(&self, limit: usize) -> Result<(Vec<Malformed>, u64, u64)> {
         let (mut listed, mut lines, mut bad) = (Vec::new(), 0, 0);
         for dir in LINE_DIRS {

@@ -21,7 +21,7 @@ pub struct Activity {
 
 row!(Activity);
 
-/// Folds an event of any kind. Its actor was active, and so was the sender of a message.
+/// Folds an event of any kind: notes that its actor was active and, for a message, that its sender was active.
 pub(crate) fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let actor: &str = &recorded.event.actor;
     match recorded.fact {

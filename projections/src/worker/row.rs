@@ -80,8 +80,7 @@ words! {
 }
 
 impl WorkerPart {
-    /// Returns the namespace of the part's row. The namespaces of workers begin with those of the parts, in the order of the
-    /// parts.
+    /// Returns the namespace of the part's row. The first namespaces of workers are the namespaces of the parts, in the order of the parts.
     pub(super) fn namespace(self) -> u8 {
         IDENTITY + self as u8
     }

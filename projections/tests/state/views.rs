@@ -255,7 +255,7 @@ fn what_is_written_at_once_waits_for_the_batch_before() {
     let (writer, batch) = behind_a_batch(&team);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // Without the wait, the later batch would be written first in this time.
+            // If the writer did not wait for the first batch, it would write the later changes during this sleep.
             std::thread::sleep(std::time::Duration::from_millis(100));
             batch.write().unwrap();
         });

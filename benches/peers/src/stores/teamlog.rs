@@ -13,7 +13,7 @@ use teamlog_projections::live::Live;
 use teamlog_team::story::trace::Trace;
 use teamlog_team::{Root, RootOptions, Team};
 
-/// Number of events that are read of a trace.
+/// Number of events of a trace that are read.
 const STORY: usize = 20;
 
 pub struct Engine(Writer<()>, Durability);
