@@ -44,9 +44,8 @@ impl Times {
         median(pairs.map(ratio).collect())
     }
 
-    /// Prints a row. For an upper limit, it shows how many times as long the second contestant took as the first; for a lower
-    /// limit, how many times as long the first took as the second. It also shows the time of each contestant per `thing`, out of
-    /// `count`.
+    /// Prints a row. For an upper limit, the row shows how many times as long the second contestant took as the first; for a lower limit,
+    /// how many times as long the first took as the second. The row also shows the time of each contestant per `thing`, out of `count`.
     pub fn row(&self, name: &str, target: Target, count: u32, thing: &str) {
         self.row_of(name, target, [1, 0], count, thing);
     }

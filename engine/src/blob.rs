@@ -15,8 +15,8 @@ impl Log {
         put.map_err(|error| read_error(error, 0))
     }
 
-    /// Returns the bytes that the journal keeps under a digest; `None` if it keeps none. The caller must check the bytes against
-    /// the digest.
+    /// Returns the bytes that the journal keeps under a digest; `None` if the journal has no such bytes. The caller must check the bytes
+    /// against the digest.
     ///
     /// # Errors
     /// `Journal`: this program cannot open the journal, or the journal does not answer.

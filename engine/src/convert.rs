@@ -192,7 +192,7 @@ impl LogDir<'_> {
         }
     }
 
-    /// Copies the original's identity and head into its archive. Its segments follow after `log.json` is replaced.
+    /// Copies identity and head of the original log into the archive. The segments follow after `log.json` is replaced.
     fn describe_original(&self, head: &Head) -> Result<()> {
         let storage = self.storage.named();
         let dir = self.archive().join(self.old.log.to_string());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Result with the engine's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The action of a durable [`Storage::replace`](crate::storage::Storage::replace). Its error does not say if the write, the
+/// The action of a durable [`Storage::replace`](crate::storage::Storage::replace). An error with this action does not say if the write, the
 /// rename or a sync failed.
 pub(crate) const REPLACE: &str = "write and sync";
 

@@ -53,7 +53,7 @@ impl<'a> Event<'a> {
 pub enum Cause {
     /// An event of the log, by id.
     Event(EventId),
-    /// The event at this index of the same append. Its index must be lower than the index of the new event.
+    /// The event at this index of the same append. The index must be lower than the index of the new event.
     Earlier(usize),
 }
 

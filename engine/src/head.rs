@@ -125,7 +125,7 @@ impl Head {
         slot
     }
 
-    /// Returns the bytes of a head file in which only one slot is used, by this head.
+    /// Returns the bytes of a head file with this head in one slot, and with the other slot unused.
     #[doc(hidden)]
     pub fn file(&self, log: LogId) -> Vec<u8> {
         let mut bytes = vec![0; 2 * SLOT_BYTES];
@@ -227,7 +227,7 @@ pub(crate) struct HeadFile {
 }
 
 impl HeadFile {
-    /// Opens the head file of the log in `dir`. Some values of `how` create the file.
+    /// Opens the head file of the log in `dir`. Creates a missing file if `how` demands it.
     pub fn open(storage: &dyn Storage, dir: &Path, log: LogId, how: OpenMode) -> Result<HeadFile> {
         let file = storage.named().open(&dir.join(HEAD_FILE), how)?;
         Ok(HeadFile { file, log })

@@ -148,7 +148,7 @@ impl Identity {
         self.format == Format::Binary && self.version >= 2
     }
 
-    /// Fails if several hosts share the log, for operations that change a whole log.
+    /// Fails if several hosts share the log. Called by operations that change a whole log.
     pub(crate) fn check_alone(&self) -> Result<()> {
         match &self.journal {
             None => Ok(()),

@@ -244,8 +244,8 @@ impl Log {
         exclusive.core.catch_up()?;
         exclusive.core.confirm_read(begun)?;
         if let Some(replica) = &mut exclusive.core.replica {
-            // The new groups were just read, so the first append is decided without reading again. The journal compares its
-            // position.
+            // The new groups were just read, so the first append is decided without reading again. The journal compares the position of the
+            // append.
             replica.leads = true;
         }
         Ok(exclusive)

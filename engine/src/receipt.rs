@@ -18,9 +18,9 @@ pub struct Receipt {
     pub seq: u64,
     /// File name of the segment that holds the event.
     pub segment: String,
-    /// Bytes of the segment up to the end of that event's group.
+    /// Number of bytes from the start of the segment to the end of the event's group.
     pub length: u64,
-    /// BLAKE3 of those bytes, lower-case hex.
+    /// BLAKE3 of the first `length` bytes of the segment, lower-case hex.
     pub digest: String,
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn written<'a>(identity: &Identity, bytes: &'a [u8], header: usize) -
 /// The parsed name of a segment. Names are ordered like the segments.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentName {
-    /// `YYYY-MM-DD`, the UTC day of its events.
+    /// `YYYY-MM-DD`, the UTC day of the segment's events.
     pub day: String,
     /// Number of the segment within its day, from 0.
     pub part: u32,

@@ -7,18 +7,18 @@ use crate::sequence::follows;
 /// A complete group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// Offset after its last frame.
+    /// Offset after the group's last frame.
     pub end: u64,
-    /// Seq of its last event.
+    /// Seq of the group's last event.
     pub last_seq: u64,
-    /// Id of its last event.
+    /// Id of the group's last event.
     pub last_id: EventId,
 }
 
 /// A broken group after the complete groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// Offset of its start, at which to cut.
+    /// Offset of the start of the broken group, at which to cut.
     pub start: u64,
     /// Offset of the first byte that is no frame.
     pub offset: u64,

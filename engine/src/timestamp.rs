@@ -192,7 +192,7 @@ fn days_from_civil(year: u32, month: u32, day: u32) -> Option<i64> {
     Some(i64::from(shifted) - i64::from(EPOCH_SHIFT_DAYS))
 }
 
-/// Returns the days from the start of a 400-year cycle to that year, if years start in March.
+/// Returns the days from the start of a 400-year cycle to the start of the year `year_of_cycle`, if years start in March.
 fn days_before_year(year_of_cycle: u32) -> u32 {
     year_of_cycle * 365 + year_of_cycle / 4 - year_of_cycle / 100
 }

@@ -53,7 +53,7 @@ macro_rules! words {
     };
 }
 
-/// Implements serde for a type: it is written as the text of `Display`, and read by a function on bytes.
+/// Implements serde for a type: the type is written as the text of `Display`, and read by a function on bytes.
 macro_rules! as_text {
     ($type:ty, $read:expr, $rule:literal) => {
         impl serde::Serialize for $type {

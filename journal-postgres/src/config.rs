@@ -246,7 +246,7 @@ fn without_sslmode(url: &str) -> (String, Vec<String>) {
     }
 }
 
-/// Returns true if connections are encrypted; `None` if that is not specified. Then connections to other machines are encrypted.
+/// Returns true if connections are encrypted; `None` if `sslmode` is missing. Then only connections to other machines are encrypted.
 fn encrypts(sslmodes: &[String]) -> Result<Option<bool>, ConfigError> {
     let [mode] = sslmodes else {
         return match sslmodes.len() {

@@ -78,8 +78,9 @@ impl Connections {
         }
     }
 
-    /// Calls `work` with a recently fenced connection, and opens one if there is none. If `work` reports that the connection is
-    /// broken, drops it and all idle connections: the server may have closed them all, or may no longer be the deciding server.
+    /// Calls `work` with a recently fenced connection; opens a new connection if there is none. If `work` reports that the connection is
+    /// broken, drops this connection and all idle connections: the server may have closed all connections, or may no longer be the deciding
+    /// server.
     pub fn with<A>(&self, work: impl FnOnce(&mut Connection) -> (A, bool)) -> Result<A> {
         let (slot, mut connection) = self.fenced()?;
         let (answer, spent) = work(&mut connection);

@@ -131,7 +131,7 @@ fn count(standbys: u32, copies: &mut JournalInfo) {
     copies.copies = waits_for.min(standbys) + 1;
 }
 
-/// Counts no copies, because they are made below the server. Reports a journal that promises to count copies.
+/// Notes that the copies cannot be counted, because they are made below the server. Reports a fault if the journal promises to count them.
 fn count_none(copies: &mut JournalInfo) {
     copies.unverified.push(
         "number of copies: they are made below PostgreSQL, and only the service shows them".into(),

@@ -47,9 +47,9 @@ impl Finding {
 /// Result of an audit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Audit {
-    /// Places and refs of a sample of events.
+    /// Result of comparing places and refs of a sample of events with the index.
     pub index: Finding,
-    /// Message index compared with inboxes and inbox views, for a sample of messages.
+    /// Result of comparing the message index with inboxes and inbox views, for a sample of messages.
     pub inbox: Finding,
     /// Result of comparing all acks and all unread counts with the log.
     pub acks: Finding,

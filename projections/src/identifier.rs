@@ -14,8 +14,8 @@ pub enum Names {
     New,
     /// Names of existing things, which may begin with `-` if they are old.
     Known,
-    /// Names in imported history, which is accepted whole. If a task field in it has an invalid value, the field is ignored; a
-    /// new message with an invalid value is refused.
+    /// Names in imported history, which is accepted whole. A task field with an invalid value is ignored there; in a new message such a
+    /// value is refused.
     Imported,
 }
 
@@ -48,7 +48,7 @@ impl InvalidMessage {
 /// Checks the name of a team, an agent or a task: 1 to 128 bytes of `^[A-Za-z0-9._-]+$`, no `..`.
 ///
 /// # Errors
-/// Names `field`, the value and the rule ("path separator", "traversal token", the pattern).
+/// The error names `field`, the value and the rule ("path separator", "traversal token", the pattern).
 pub fn check_name(field: &'static str, value: &str, names: Names) -> Result<(), InvalidMessage> {
     let rule = if value.is_empty() {
         "must not be empty".to_owned()
@@ -76,7 +76,7 @@ pub fn check_name(field: &'static str, value: &str, names: Names) -> Result<(), 
 /// Checks a message or trace id: 1 to 128 bytes without control characters.
 ///
 /// # Errors
-/// Names `field`, the value and the rule.
+/// The error names `field`, the value and the rule.
 pub fn check_id(field: &'static str, value: &str) -> Result<(), InvalidMessage> {
     let rule = if value.is_empty() {
         "must not be empty".to_owned()
@@ -93,7 +93,7 @@ pub fn check_id(field: &'static str, value: &str) -> Result<(), InvalidMessage> 
 /// Checks a new id like [`check_id`], and that every character is visible.
 ///
 /// # Errors
-/// Names `field`, the value and the rule.
+/// The error names `field`, the value and the rule.
 pub fn check_new_id(field: &'static str, value: &str) -> Result<(), InvalidMessage> {
     check_id(field, value)?;
     check_shown(field, value, hidden::first_in_lines(value))
@@ -102,7 +102,7 @@ pub fn check_new_id(field: &'static str, value: &str) -> Result<(), InvalidMessa
 /// Checks the title of a task: every character is visible, or is a line end or a tab.
 ///
 /// # Errors
-/// Names `field`, the value and the rule.
+/// The error names `field`, the value and the rule.
 pub fn check_title(field: &'static str, value: &str) -> Result<(), InvalidMessage> {
     check_shown(field, value, hidden::first_in_lines(value))
 }

@@ -47,7 +47,7 @@ impl TeamState {
     pub(crate) fn rows(&self) -> Rows<'_> {
         Rows(self.overlay.view())
     }
-    /// Returns the newest `limit` events before `before` whose ref of that kind is `value`.
+    /// Returns the newest `limit` events before `before` whose ref `kind` has the value `value`.
     pub fn with_ref(
         &self,
         kind: RefKind,

@@ -56,7 +56,7 @@ use teamlog_engine::storage::OpenMode;
 const GAP_EVENTS_MAX: u64 = 16 << 10;
 /// Largest number of events of a log whose files any writer compares if their state is unknown.
 const COMPARED_EVENTS_MAX: u64 = 1_000;
-/// Largest number of delayed events, and of their bytes. It bounds the memory, and the repair after a crash.
+/// Largest number of delayed events, and largest number of their bytes. The limits bound the memory, and the repair after a crash.
 const DUE_EVENTS_MAX: u64 = 8 << 10;
 const DUE_BYTES_MAX: usize = 16 << 20;
 

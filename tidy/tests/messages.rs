@@ -25,7 +25,7 @@ enum Shape {
     Named(usize, usize),
     /// The code is fixed, and the message is in an argument.
     Fixed(&'static str, usize),
-    /// A fixed code, the beginning of every such message, and the rest in an argument.
+    /// A fixed code, a fixed beginning of the message, and the rest of the message in an argument.
     After(&'static str, &'static str, usize),
     /// `{field} {rule}, but is {value}`: the field and the rule are in two arguments, and the code is fixed.
     Rule(&'static str, usize, usize),

@@ -64,7 +64,7 @@ pub enum Lie {
     Spread,
 }
 
-/// Returns the story of event `seq`. In every other block the stories are spread.
+/// Returns the story of event `seq`. In every second block, the events of different stories are mixed.
 pub fn story(seq: u64) -> String {
     let (block, within) = (seq / BLOCK, seq % BLOCK);
     let story = match block % 2 {

@@ -37,7 +37,7 @@ impl Backup {
     /// Opens the backup in `dir`.
     ///
     /// # Errors
-    /// `NoLog` if there is none, `Corrupt`, `UnsupportedFormat`, I/O.
+    /// `NoLog` if there is no backup, `Corrupt`, `UnsupportedFormat`, I/O.
     pub fn open(storage: Arc<dyn Storage>, dir: &Path, options: LogOptions) -> Result<Backup> {
         match Manifest::load(storage.as_ref(), dir)? {
             Some(manifest) => Backup::from_manifest(manifest, storage, dir, options),

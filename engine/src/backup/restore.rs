@@ -19,7 +19,7 @@ pub struct RestoreReport {
     /// Number of events in the backup. The restored log has one more event, which records the restore, unless a journal orders
     /// the log.
     pub events: u64,
-    /// Bytes of its segments.
+    /// Total size of the backup's segments in bytes.
     pub bytes: u64,
     /// Number of files beside the log.
     pub files: u64,
@@ -39,8 +39,8 @@ struct Origin<'a> {
 }
 
 impl Backup {
-    /// Restores the backup as the log `name` in `dir`, which must hold no log. The restore is not atomic, so use a temporary
-    /// directory and rename it. `format` of `None` keeps the original's format.
+    /// Restores the backup as the log `name` in `dir`, which must hold no log. The restore is not atomic, so use a temporary directory and
+    /// rename it. Without `format`, the log has the format of the original.
     ///
     /// # Errors
     /// `LogExists`, `Corrupt` if the backup is damaged, I/O.

@@ -145,7 +145,8 @@ impl Run<'_> {
         Ok(Some(before))
     }
 
-    /// Copies the manifest of another log into that log's directory, because the new manifest replaces it.
+    /// Copies the manifest of another log of the same name into the directory of that log in the backup, before the new manifest replaces
+    /// it.
     fn set_by(&self, other: &Manifest) -> Result<()> {
         let dir = self.dir.join(&other.log);
         self.to.named().create_dir_below(self.dir, &dir)?;
@@ -245,7 +246,7 @@ impl Run<'_> {
         })
     }
 
-    /// Removes the bytes after `length`. A run that was stopped before it wrote its manifest left them.
+    /// Removes the bytes after `length`. They come from a run that was stopped before it wrote its manifest.
     fn shorten(&self, path: &Path, there: u64, length: u64) -> Result<()> {
         if there <= length {
             return Ok(());

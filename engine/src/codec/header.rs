@@ -21,7 +21,7 @@ pub struct Predecessor {
     pub name: String,
     /// Length in bytes.
     pub len: u64,
-    /// BLAKE3 of its bytes.
+    /// BLAKE3 of the segment's bytes.
     pub digest: [u8; 32],
 }
 

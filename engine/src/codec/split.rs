@@ -6,8 +6,8 @@ use crate::identity::Format;
 /// Number of false starts of frames that a search skips. After that, the search follows the lengths of the frames from the first frame on.
 const CANDIDATES_MAX: usize = 16;
 
-/// Returns the length of a prefix of `bytes` that ends at the end of a frame. The prefix has at least one frame and about `about`
-/// bytes; it is all of `bytes` if they are fewer. Frames inside the prefix may be damaged, which only decoding detects.
+/// Returns the length of a prefix of `bytes` that ends at the end of a frame. The prefix has at least one frame and about `about` bytes, or
+/// is all of `bytes` if there are fewer bytes. Frames inside the prefix may be damaged, which only decoding detects.
 ///
 /// # Errors
 /// The offset of the first frame whose end cannot be found, and the reason.

@@ -118,13 +118,13 @@ impl Overlay {
     pub fn is_empty(&self) -> bool {
         self.settled.changes.is_empty()
     }
-    /// Continues over `store`, which now holds the settled changes. Drops these changes from the overlay.
+    /// Replaces the store by `store`, which also holds the settled changes, and drops these changes from the overlay.
     pub fn flushed(&mut self, store: Store) {
         self.settled = Layer::default();
         self.store = store;
     }
 
-    /// Continues over `store`, which has the same content as before in other runs.
+    /// Replaces the store by `store`, which has the same content in other runs.
     pub fn rebased(&mut self, store: Store) {
         self.store = store;
     }

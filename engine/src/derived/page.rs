@@ -54,7 +54,7 @@ impl Mark {
         hasher.update(&run.last.id.bytes());
         Mark(hasher.finalize())
     }
-    /// Returns the mark of the block at that page.
+    /// Returns the mark of the block that starts at `page`.
     pub fn at(self, page: u32) -> Mark {
         Mark(self.0.wrapping_add(page))
     }

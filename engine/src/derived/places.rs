@@ -17,7 +17,7 @@ pub fn pages_for(events: u64) -> u64 {
     events.div_ceil(PER_PAGE)
 }
 
-/// Returns the place of the event with that index in the run.
+/// Returns the place of the event `index` of the run, counted from 0.
 pub fn read(pages: &Pages, index: u64) -> Result<Place, Damage> {
     let content = pages.read(Pointer {
         page: (index / PER_PAGE) as u32,

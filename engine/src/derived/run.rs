@@ -109,7 +109,7 @@ impl Run {
         let root = self.shape.root;
         (root.pages > 0).then_some(root)
     }
-    /// Returns true if the run may hold the filter key with that hash. Reads at most one page.
+    /// Returns true if the run may hold the filter key with this hash. Reads at most one page.
     pub fn may_hold(&self, hash: u64) -> Result<bool> {
         match &self.shape.filter {
             Filter::Named(bits) => Ok(filter::named_may_hold(bits, hash)),

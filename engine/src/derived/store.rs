@@ -36,7 +36,7 @@ pub struct Anchor {
     pub id: EventId,
     /// Place of the event.
     pub place: Place,
-    /// CRC of its frame.
+    /// CRC of the event's frame.
     pub crc: u32,
 }
 
@@ -518,9 +518,8 @@ fn lock_path(dir: &Path) -> PathBuf {
     path.into()
 }
 
-/// Returns the first level of a run of `events` events. A run of this size that was merged from small runs, and is the oldest
-/// run, would have this level. Such a run on level L consists of at most C(L + [`RUNS_MAX`], [`RUNS_MAX`]) small runs (see
-/// `merge.rs`).
+/// Returns the level of a new run of `events` events. This is the level that a run of the same size has if it was merged from small runs,
+/// and is the oldest run. Such a run on level L consists of at most C(L + [`RUNS_MAX`], [`RUNS_MAX`]) small runs (see `merge.rs`).
 pub(super) fn level_of(events: u64) -> u8 {
     let mut level = 0;
     let mut small_runs = 1_u64;

@@ -28,7 +28,7 @@ pub struct Table {
     /// Hash index with open addressing, at most half full. An entry has 32 bits of the hash above the slot's number plus one; 0
     /// is an empty entry.
     index: Vec<u64>,
-    /// Randomly seeded, because senders of messages choose the ids, and could choose ids that collide.
+    /// Hasher with a random seed, because senders of messages choose the ids, and could choose ids that collide.
     hasher: RandomState,
 }
 
@@ -72,7 +72,7 @@ impl Table {
             .sort_unstable_by(|(a, (one, _)), (b, (two, _))| a.cmp(b).then_with(|| one.cmp(two)));
         changes.into_iter().map(|(_, change)| change).collect()
     }
-    /// Continues over `store`, which now holds the changes, and drops the changes from the table.
+    /// Replaces the store by `store`, which also holds the changes, and drops the changes from the table.
     pub fn flushed(&mut self, store: Store) {
         *self = Table::new(store);
     }

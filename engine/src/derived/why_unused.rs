@@ -23,8 +23,8 @@ impl WhyUnused {
     }
 }
 
-/// Creates the store's directory. Removes a file that has its name or its parent's name. Never changes the directory above the
-/// parent.
+/// Creates the store's directory. Removes a file that has the name of this directory or of its parent. Never changes the directory above
+/// the parent.
 pub(super) fn create_dir(storage: &dyn Storage, dir: &Path) -> Result<()> {
     let above = dir.parent().and_then(Path::parent);
     let above = above.unwrap_or(Path::new(""));

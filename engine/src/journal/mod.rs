@@ -85,7 +85,7 @@ words! {
 }
 
 impl LogState {
-    /// Returns the state that a log must have before a group of its own moves it into this state.
+    /// Returns the state that a log must have before a group can change the log's state to `self`.
     pub fn before(self) -> LogState {
         match self {
             LogState::Loading | LogState::Open => LogState::Loading,
@@ -125,7 +125,7 @@ pub enum Outcome {
     Forked,
     /// The journal has fewer copies than it promises, so it accepts no groups.
     NotDurable(String),
-    /// The log has this other state in the journal, so the group was not appended.
+    /// The log has the given state in the journal, which is not the state that the append requires. The group was not appended.
     Closed(LogState),
     /// The journal refuses the group for another reason.
     Refused(String),
@@ -272,7 +272,7 @@ pub trait Journal: Send {
     /// Appends a group and changes its log's state, both in one step.
     fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome;
 
-    /// Stores bytes that an event of the log will name by their digest, as durably as a group. A repeated call changes nothing. A
+    /// Stores bytes as durably as a group, before an event of the log names the digest of the bytes. A repeated call changes nothing. A
     /// journal need not support this.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ const REPEAT: Duration = Duration::from_millis(250);
 pub struct PushReport {
     /// Number of groups.
     pub groups: u64,
-    /// Number of their events.
+    /// Number of events in the groups.
     pub events: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A host's side of a journal: the end of its log, the journal's groups after it, and its own groups.
+//! A host's side of a journal: the end of the host's log, the journal's groups after this end, and the groups that the host appends.
 
 use super::cursor::{self, CursorState, End};
 use super::{Append, Journal, LogState, Outcome, Page, Position, ReadError, Term};

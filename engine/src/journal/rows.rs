@@ -15,9 +15,9 @@ const PAGE_BYTES: usize = 4 << 20;
 /// A group as stored in a journal, valid or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalRow {
-    /// Seq of its first event.
+    /// Seq of the group's first event.
     pub first_seq: u64,
-    /// Seq of its last event.
+    /// Seq of the group's last event.
     pub last_seq: u64,
     /// Digest before the group; `None` for the row at the start of a trimmed log.
     pub after: Option<GroupDigest>,
@@ -30,9 +30,9 @@ pub struct JournalRow {
 /// A group that differs between the journal and this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedGroup {
-    /// Seq of its first event.
+    /// Seq of the group's first event.
     pub first_seq: u64,
-    /// Seq of its last event.
+    /// Seq of the group's last event.
     pub last_seq: u64,
     /// Description of the difference.
     pub why: &'static str,
@@ -194,7 +194,7 @@ impl Rows<'_> {
             self.fill()?;
             match self.page.front() {
                 None => return Ok(RowLookup::End),
-                // The row fits no group of this host. Skip it: it is reported as a difference of the group before.
+                // The row fits no group of this host. Skip the row, because it is reported as a difference of the previous group.
                 Some(row) if row.first_seq < first_seq => drop(self.page.pop_front()),
                 Some(row) if row.first_seq > first_seq => return Ok(RowLookup::Nothing),
                 Some(_) => {}

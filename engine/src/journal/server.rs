@@ -49,7 +49,7 @@ pub struct HostRecord {
     pub id: String,
     /// Name of the host, for people; several hosts may have the same name.
     pub name: String,
-    /// Seconds since its last contact, by the journal's clock.
+    /// Seconds since the host's last contact, by the journal's clock.
     pub seconds_ago: f64,
     /// Last event of a log that the host had at its last contact.
     pub followed: Option<u64>,

@@ -80,8 +80,8 @@ impl Log {
         Watch::new(self.storage.clone(), &self.dir)
     }
 
-    /// Returns a reader while another process holds the lock and recovers the bytes after the head. If there is no head, that
-    /// process is rebuilding it, and the error `locked` is returned.
+    /// Returns a reader while another process holds the lock and recovers the bytes after the head. If there is no head, that process is
+    /// rebuilding the head; the call then returns the error `locked`.
     fn reader_beside_writer(&self, locked: Error) -> Result<Reader> {
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
         let head = slots.newest.ok_or(locked)?;
@@ -142,7 +142,7 @@ impl Log {
         self.reader_without_recovery(slots.newest, "this process only reads")
     }
 
-    /// Returns a reader with the rollback that the witness shows for that head.
+    /// Returns a reader up to `head`, with the rollback that the witness shows for this head.
     fn reader_to(&self, head: Head, opening: Opening, witness: Option<Witness>) -> Reader {
         let rollback = witness.and_then(|witness| witness.against(&self.identity, &head));
         let end_known = opening.end_known || witness.is_some() || self.identity.journal.is_some();

@@ -32,7 +32,7 @@ impl Reader {
         Ok((header, len))
     }
 
-    /// Checks that the header names the previous segment by its name and length (`verify` checks its digest).
+    /// Checks that a header has the name and the length of the previous segment. (`verify` also checks the digest in the header.)
     pub(crate) fn check_previous(&self, header: &SegmentHeader) -> Result<()> {
         let corrupt = |why: String| -> Result<()> {
             let path = self.path(header.number)?;

@@ -46,7 +46,7 @@ impl Span {
         Ok(located)
     }
 
-    /// Decodes the frame that starts at that offset of the span.
+    /// Decodes the frame that starts at the offset `at` of the span.
     #[inline]
     pub(super) fn located(&self, at: usize) -> Result<LocatedFrame<'_>> {
         let rest = self.content().get(at..).unwrap_or_default();
@@ -60,7 +60,7 @@ impl Span {
         Ok(LocatedFrame { frame, place })
     }
 
-    /// Returns the encoding of its frames.
+    /// Returns the encoding of the span's frames.
     pub(crate) fn encoding(&self) -> Encoding<'_> {
         Encoding {
             format: self.format,

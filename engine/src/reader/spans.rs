@@ -48,7 +48,7 @@ impl Iterator for Spans {
 }
 
 impl Spans {
-    /// Returns the next span of that segment, `None` at its end.
+    /// Returns the next span of the segment; `None` at the segment's end.
     pub(super) fn next_within(&mut self, segment: u32) -> Option<Result<Span>> {
         if self.failed {
             return None;

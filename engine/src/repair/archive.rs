@@ -47,7 +47,7 @@ pub(super) fn keep(
 
 struct ArchiveName {
     name: String,
-    /// True if the directory already holds exactly these bytes.
+    /// True if the directory already holds exactly the bytes to keep.
     exists: bool,
 }
 

@@ -56,11 +56,11 @@ pub struct SalvageReport {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SplitGroup {
-    /// File of its segment, relative to the log's directory.
+    /// File of the group's segment, relative to the log's directory.
     pub file: String,
-    /// Seq of its first event in the damaged log.
+    /// Seq of the group's first event in the damaged log.
     pub from_seq: u64,
-    /// Seq of its last event in the damaged log.
+    /// Seq of the group's last event in the damaged log.
     pub to_seq: u64,
     /// Number of events copied from the group.
     pub events: u64,

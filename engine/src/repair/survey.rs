@@ -71,12 +71,12 @@ impl Damaged {
 }
 
 impl Group<'_> {
-    /// Returns the seqs of its first and last event.
+    /// Returns the seqs of the group's first and last event.
     pub fn seqs(&self) -> (u64, u64) {
         let seq = |frame: Option<&Frame<'_>>| frame.map_or(0, |frame| frame.event.seq);
         (seq(self.frames.first()), seq(self.frames.last()))
     }
-    /// Returns the id of its last event.
+    /// Returns the id of the group's last event.
     pub fn last_id(&self) -> Option<EventId> {
         self.frames.last().map(|frame| frame.event.id)
     }

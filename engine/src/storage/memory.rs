@@ -1,10 +1,9 @@
-//! Storage in memory that models power loss: every change may be lost that the rules below do not protect.
+//! Storage in memory that models power loss. A power loss may undo every change that the rules below do not protect.
 //!
-//! A file's bytes and length become durable only by its sync, a name only by the sync of its directory. [`Memory::crash`] returns
-//! any state that a power loss could leave. The rules: any subset of the 512-byte sectors of an unsynced write reaches the disk,
-//! in any order with other writes. A change of length reaches the disk or not (growth also up to any sector of the write), before
-//! or after the bytes, and missing bytes read as zero. The unsynced names of a directory reach the disk in order up to any point.
-//! The root always exists.
+//! A file's bytes and length become durable only by its sync, a name only by the sync of its directory. [`Memory::crash`] returns any state
+//! that a power loss could leave. The rules: any subset of the 512-byte sectors of an unsynced write reaches the disk, in any order with
+//! other writes. A change of length reaches the disk or not (growth also up to any sector of the write), before or after the bytes, and
+//! missing bytes read as zero. The unsynced names of a directory reach the disk in order up to any point. The root always exists.
 
 mod changes;
 mod content;

@@ -7,7 +7,7 @@ use crate::prelude::*;
 use crate::reader::Reader;
 use crate::segment::end_of_log;
 
-/// Largest number of headers to read, the newest: each file stays open while the reader lives.
+/// Largest number of segment headers to read, the newest first. The number is limited because each file stays open while the reader lives.
 const HEADERS_MAX: u32 = 128;
 
 impl Log {

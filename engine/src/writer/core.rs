@@ -76,7 +76,7 @@ impl<S: State> Core<S> {
             .map_or(Ok(()), |poison| Err(Error::Poisoned(poison.why.clone())))
     }
 
-    /// Ends this writer after a thread panicked: its group may be partly written.
+    /// Ends this writer after a writing thread panicked, because the group may be partly written.
     pub fn poison(&mut self) {
         self.poisoned.get_or_insert_with(|| Poison {
             why: "a writing thread panicked".into(),

@@ -18,7 +18,7 @@ const CONFIRMS_MAX: usize = 3;
 pub(super) struct RoundStart {
     begun: Instant,
     last_seq: u64,
-    /// True if the journal was not read, because the last group was our own.
+    /// True if the journal was not read, because this host appended the last group.
     unread: bool,
 }
 

@@ -199,7 +199,7 @@ fn failing(
                 true => old += 1,
                 false => new += 1,
             }
-            // The check loses power again, so states with equal files but other durable files count as different.
+            // The check removes unsynced changes again. So states with equal files are different if their durable files differ.
             let durable = tree(&left.lose_unsynced(), Path::new(""));
             if seen.insert((tree(&left, Path::new("")), durable)) {
                 check(

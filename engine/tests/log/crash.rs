@@ -311,7 +311,7 @@ fn death_at_every_call_of_a_recovery() {
                 return;
             }
             for (how, left) in stopped.crashes(3) {
-                // The durable state is checked too, because the next crash removes the rest.
+                // The durable state is checked too, because the next crash removes all unsynced changes.
                 let durable = left.lose_unsynced();
                 if !crashed.insert((tree(&left, Path::new("")), tree(&durable, Path::new("")))) {
                     continue;

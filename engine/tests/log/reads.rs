@@ -138,7 +138,7 @@ fn a_reader_that_cannot_recover_says_how_much_lies_beyond_and_why() {
     }
 }
 
-/// Returns the reader's errors. Each of its writes fails with `errno` in turn.
+/// Returns the errors of readers. In each run another write fails with `errno`.
 fn refusals(memory: &Memory, errno: i32) -> Vec<Error> {
     let mut refusals = Vec::new();
     for call in 0.. {

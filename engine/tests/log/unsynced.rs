@@ -81,7 +81,7 @@ fn in_what_changes_or_makes_a_whole_log() {
             let restored = backup.restore(storage.clone(), &dir(), "demo", None, small(4));
             restored.map(drop)
         });
-        // Each operation replaces files durably, so each must have had such a failed sync.
+        // Each operation replaces files durably, so a durable replacement must have failed in each operation.
         let replaced = [cut, salvaged, converted, created, kept, restored];
         assert!(replaced.iter().all(|count| *count > 0), "{replaced:?}");
     }

@@ -353,7 +353,7 @@ fn round(number: u64, former: Former) {
     }
 }
 
-/// Promotes a lagging standby by mistake. The hosts have events that it lacks, so they detect the loss and write nothing.
+/// Promotes a lagging standby by mistake. The hosts have events that this standby lacks, so they detect the loss and write nothing.
 fn the_wrong_standby(mut cluster: Cluster, hosts: &[Host]) {
     let primary = if cluster.sql(1, "select pg_is_in_recovery()") == "f" {
         1

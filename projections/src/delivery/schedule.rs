@@ -71,7 +71,7 @@ impl TeamState {
     ) -> Result<Vec<Delivery>> {
         let from = match behind {
             None => vec![DUE],
-            // The smallest key after the key of that message.
+            // Start at the smallest key after the key of the given message.
             Some((at, id)) => [timed(DUE, at.micros(), id.as_bytes()), vec![0]].concat(),
         };
         let mut open = Vec::new();

@@ -39,7 +39,7 @@ events! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub ends_at: Option<Timestamp>,
         },
-        /// A delivery that needed an ack got it.
+        /// A delivery got the ack that it needed.
         "delivery_acked" by "teamlog ack TEAM" => Acked(DeliveryAttempt),
         /// A delivery ran out of retries; the message became a dead letter.
         "delivery_dead_letter" by "teamlog tick TEAM" => Dead: DeliveryDead [id id, id message_id] {

@@ -7,7 +7,7 @@ events! {
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum LossFact {
-        /// A rollback of the log was accepted; `known_seq` is the last event known before it.
+        /// A rollback of the log was accepted; `known_seq` is the last event known before the rollback.
         "log_rolled_back" by "teamlog doctor repair TEAM --accept-rollback" => RolledBack:
         /// The log continues without events that were acknowledged.
         RolledBack {

@@ -75,7 +75,7 @@ events! {
         "message_duplicate" by "teamlog send TEAM" => Duplicate,
         /// A message was held back because a similar one was sent shortly before.
         "message_suppressed" by "teamlog send TEAM --cooldown-seconds" => Suppressed(Suppressed),
-        /// A message's recipient acknowledged it.
+        /// The recipient of a message acknowledged the message.
         "message_acked" by "teamlog ack TEAM" => Acked: MessageAcked [id message_id, name agent] {
             /// Id of the message.
             pub message_id: String,
@@ -94,7 +94,7 @@ events! {
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum MailFact {
-        /// A message's recipient was notified of it.
+        /// The recipient of a message was notified of the message.
         "message_notified" by "teamlog api mailbox-mark-notified" => Notified: MessageMarked [id message_id, name agent] {
             /// Id of the message.
             pub message_id: String,

@@ -4,7 +4,7 @@ use super::*;
 use crate::event::stored::id;
 use serde::Deserializer;
 
-/// The parts of a task's plan that an event sets. A part that is absent keeps its value; `null` clears it.
+/// The parts of a task's plan that an event sets. A part that is absent keeps its value; `null` clears the part.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanChange {
     /// All labels of the task from now on.

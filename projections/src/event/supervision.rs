@@ -79,9 +79,9 @@ words! {
 /// Point from which a worker's progress is measured.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// Number of turns that the worker had made then.
+    /// Number of turns that the worker had made at this point.
     pub turn_count: u32,
-    /// Task that the worker had then.
+    /// Task that the worker had at this point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
 }

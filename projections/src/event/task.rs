@@ -118,7 +118,7 @@ events! {
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             pub forced: bool,
         },
-        /// A task got an owner, or none, without a claim. The owner takes the task up by a claim of its own.
+        /// A task was assigned to an owner, or to no owner, without a claim. The owner still has to claim the task.
         "task_assigned" by "teamlog assign TASK AGENT" => Assigned: TaskAssigned [name owner] {
             /// The agent that is to take the task; any agent if absent.
             #[serde(default, skip_serializing_if = "Option::is_none")]

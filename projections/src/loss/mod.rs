@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// Namespace of a single row: the largest epoch that a lost claim may have.
 const EPOCH_FLOOR: u8 = 0x4A;
 
-/// Folds a loss. Every claim is an event, so the lost events up to `known_seq` raised epochs by at most this number.
+/// Folds a loss. Every claim is an event, so the lost events up to `known_seq` raised epochs by at most `known_seq`.
 pub(crate) fn apply(tx: &mut Tx<'_>, lost: &LossFact) -> Result<()> {
     match lost.known_seq() {
         0 => Ok(()),

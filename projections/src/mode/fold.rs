@@ -180,7 +180,7 @@ fn sync(tx: &mut Tx<'_>, event: &Event<'_>, synced: &SkillsSynced) -> Result<()>
     Ok(())
 }
 
-/// Stores a scope with its primary mode, and notes if it has active modes.
+/// Stores a scope with its primary mode, and notes if the scope has active modes.
 fn settle(tx: &mut Tx<'_>, event: &Event<'_>, scope: &Scope, mut row: ScopeRow) {
     let active = |mode: Mode| row.entries.iter().any(|one| one.mode == mode && one.active);
     if !row.primary.is_some_and(active) {

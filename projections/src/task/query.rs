@@ -64,8 +64,8 @@ impl TeamState {
         let end = end_of(&timed(DUE, now.micros(), b""));
         first_timed(self.rows(), &[DUE], &end, limit)
     }
-    /// Returns the deferred tasks that can be taken up since a time up to `now`, the earliest time first. If an agent is named, leaves out
-    /// tasks of other owners. [`Self::ready_tasks`] does not return deferred tasks.
+    /// Returns the deferred tasks whose time `defer_until` is over at `now`, the earliest first. If an agent is named, leaves out tasks of
+    /// other owners. [`Self::ready_tasks`] does not return deferred tasks.
     pub fn undeferred_tasks(&self, agent: Option<&str>, now: Timestamp) -> Result<Vec<Task>> {
         let list = ready::deferred();
         let end = end_of(&timed(list, now.micros(), b""));
@@ -95,7 +95,7 @@ impl TeamState {
         let lists = ready_lists(agent);
         page(self.rows(), lists, ready::RANK_BYTES, after, limit)
     }
-    /// Counts the tasks that can be taken up, by an agent if one is named.
+    /// Counts the tasks that can be taken up. If an agent is named, counts only the tasks that this agent can take up.
     pub fn ready_count(&self, agent: Option<&str>) -> Result<u64> {
         let lists = ready_lists(agent).into_iter();
         lists.map(|list| listed(self.rows(), &list)).sum()

@@ -89,7 +89,7 @@ pub fn load(dir: &Path, format: Format, count: u64) {
     team.finish().unwrap();
 }
 
-/// The log of a team with its index, without the team.
+/// The log and the index of a team, opened without the team.
 pub struct Opened {
     reader: Reader,
     live: Live,

@@ -10,7 +10,7 @@ use crate::event::*;
 use serde_json::{Map, Value};
 pub use words::{Case, Core, Method, Outcome, State, Verdict};
 
-/// Key that holds the event's kind beside its payload while it is read or written. No payload has a field of this name.
+/// Key of the event's kind among the fields of a payload, while the payload is read or written. No payload has a field of this name.
 const TAG: &str = "@kind";
 
 /// Deadline of a handshake with the core, in microseconds.
@@ -178,7 +178,7 @@ acts! {
         /// The round that begins for the domain.
         round: u32,
     },
-    /// A domain was left out, with its reason.
+    /// A domain was excluded, for the given reason.
     "bootstrap_domain_excluded" => DomainExcluded {
         /// The excluded domain.
         domain: String,
