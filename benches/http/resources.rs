@@ -8,9 +8,9 @@ const TICKS: f64 = 100.0;
 /// Resources that a process has used.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Resources {
-    /// Seconds on a processor outside the kernel.
+    /// Processor time in user mode, in seconds.
     pub user: f64,
-    /// Seconds in the kernel.
+    /// Processor time in the kernel, in seconds.
     pub kernel: f64,
     /// Number of context switches of the process's living threads, voluntary or not.
     pub switches: f64,

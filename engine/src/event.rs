@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub struct Event<'a> {
     /// Place in the order of the log: 1-based, gapless.
     pub seq: u64,
-    /// Strictly increases with `seq`; encodes `created_at`.
+    /// Id of the event. Ids strictly increase with `seq`, and encode `created_at`.
     pub id: EventId,
     /// Time of recording (for imported history: the original time).
     pub created_at: Timestamp,

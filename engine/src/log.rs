@@ -251,7 +251,7 @@ impl Log {
         Ok(exclusive)
     }
 
-    /// Takes the lock without reading the journal. Nothing may be recorded then.
+    /// Takes the lock without reading the journal. The caller must not record anything.
     pub(crate) fn lock_alone(&self) -> Result<LockedLog> {
         self.lock_for(self.options.lock_deadline)
     }

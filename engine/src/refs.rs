@@ -212,7 +212,7 @@ impl std::fmt::Display for RefNames {
 /// The things that an event points at. Stored order: the declared refs, the cause, the key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refs<'a> {
-    /// Values, by the places of their refs.
+    /// Values of the refs. The index of a value is the place of its ref.
     pub names: [Option<Cow<'a, str>>; PLACES],
     /// The event that caused this event.
     pub cause: Option<EventId>,

@@ -52,7 +52,7 @@ pub(crate) fn from_hex<const N: usize>(digits: &[u8]) -> Option<[u8; N]> {
     (wrong & 0xF0 == 0).then_some(bytes)
 }
 
-/// Returns the value of a digit, or a value above 15.
+/// Returns the value of a hexadecimal digit; a value above 15 for any other byte.
 fn nibble(digit: u8) -> u8 {
     NIBBLES[usize::from(digit)]
 }

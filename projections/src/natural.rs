@@ -4,7 +4,7 @@
 //! significant digits, and the number of leading zeros (one byte). So a shorter number comes first, equal numbers with
 //! fewer leading zeros come first, and [`decode`] returns the name.
 
-/// Names with more digits are not treated as numbers.
+/// Largest number of digits of a name that counts as a number.
 pub const NUMBER_DIGITS_MAX: usize = 15;
 
 /// Appends the key of a name.

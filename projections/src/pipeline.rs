@@ -411,7 +411,7 @@ struct Sequencer<'a, 'step> {
     run_bytes: u64,
     /// True if runs can be written.
     writes: bool,
-    /// Set by a worker that failed.
+    /// Flag that a failing worker sets.
     failing: &'a AtomicBool,
 }
 

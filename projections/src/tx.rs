@@ -98,7 +98,7 @@ impl<'a> Rows<'a> {
     ) -> impl Iterator<Item = Result<Entry<'a>>> + use<'a> {
         let from = match after {
             None => prefix.to_vec(),
-            // The smallest key after `after`.
+            // Start at the smallest key after `after`.
             Some(after) => [prefix, after.as_bytes(), &[0]].concat(),
         };
         self.walk(&from, &end_of(prefix), false)

@@ -60,7 +60,7 @@ const COMPARED_EVENTS_MAX: u64 = 1_000;
 const DUE_EVENTS_MAX: u64 = 8 << 10;
 const DUE_BYTES_MAX: usize = 16 << 20;
 
-/// Changes of view files by some events.
+/// Parts of the views that some events changed.
 #[derive(Default)]
 struct Touched {
     team: bool,

@@ -89,7 +89,7 @@ pub enum FrameError {
     /// The bytes end before the frame ends, or there are no bytes.
     #[error("the frame is incomplete")]
     Incomplete,
-    /// The bytes are wrong.
+    /// The bytes are no frame, for this reason.
     #[error("{0}")]
     Damaged(&'static str),
     /// A segment header of an unknown, newer version (headers only).

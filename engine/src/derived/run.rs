@@ -116,7 +116,7 @@ impl Run {
             Filter::Paged(at) => self.checked(filter::may_hold(self.pages()?, *at, hash)),
         }
     }
-    /// Looks up a key: absent, deleted, or a value.
+    /// Looks up a key. Returns `None` for an absent key, and `Some(None)` for a deleted key.
     pub fn get(&self, key: &[u8]) -> Result<Option<Value>> {
         match self.root() {
             Some(root) => self.checked(self.search(self.pages()?, root, key)),

@@ -33,7 +33,7 @@ struct Source {
 impl Ord for Source {
     fn cmp(&self, other: &Self) -> Ordering {
         let keys = self.cursor.key().cmp(&other.cursor.key());
-        // The order is turned, because a heap returns its greatest item first.
+        // The order is reversed, because a heap returns its greatest item first.
         let keys = if self.reverse { keys } else { keys.reverse() };
         keys.then(self.age.cmp(&other.age))
     }

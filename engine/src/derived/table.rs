@@ -9,7 +9,7 @@ use super::store::{Change, Store};
 use crate::prelude::*;
 use std::hash::{BuildHasher, RandomState};
 
-/// State for a fold: single keys, read and changed.
+/// State that a fold reads and changes key by key.
 pub trait Changes {
     /// Returns the value of a key.
     fn get(&self, key: &[u8]) -> Result<Option<Value<'_>>>;
@@ -19,7 +19,7 @@ pub trait Changes {
     fn delete(&mut self, key: &[u8]);
 }
 
-/// Unsorted changes.
+/// Unsorted changes over a store.
 pub struct Table {
     store: Store,
     /// All keys, in one buffer.

@@ -164,7 +164,7 @@ struct Rows<'a> {
 /// Result of looking for the row of a group.
 enum RowLookup {
     Row(JournalRow),
-    /// The journal has no row for the group, but later rows.
+    /// The journal has no row for the group, but has later rows.
     Nothing,
     /// The journal has no row for the group, and no later row.
     End,

@@ -142,7 +142,7 @@ mod tests {
             assert_eq!((plain_prefix(&plain), printable_prefix(&plain)), (len, len));
             for at in 0..len {
                 for byte in 0..=255_u8 {
-                    // A second stop follows, and then bytes that cause borrows.
+                    // After the first stop follow a second stop, and bytes that cause borrows.
                     let mut text = plain.clone();
                     text[at] = byte;
                     text[at + 1..].fill(if at % 2 == 0 { 0x1F } else { b'"' });

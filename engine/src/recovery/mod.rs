@@ -78,7 +78,7 @@ struct Evidence {
     damage: Option<Error>,
 }
 
-/// Makes a log writable.
+/// Recovers a log, so that events can be appended.
 pub(crate) fn recover(log: &RecoveryContext<'_>) -> Result<Recovered> {
     let mut recovered = recover_unchecked(log)?;
     if log.is_replica && recovered.head.quarantining {

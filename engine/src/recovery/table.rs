@@ -120,7 +120,7 @@ pub const ROWS: [Row; 12] = {
             None,
             Verdict::RebuildHead,
         ),
-        // A segment has a successor only after it is complete, so there must be no bytes after the end in the head.
+        // A segment has a successor only after it is complete, so there must be no bytes after the end that the head names.
         (
             None,
             None,

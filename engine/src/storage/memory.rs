@@ -472,7 +472,7 @@ impl Storage for Memory {
         Ok(Bytes::new(Sealed(now)))
     }
 
-    /// Wakes for a change anywhere in the tree.
+    /// Returns a watcher that wakes for a change anywhere in the tree.
     fn watch(&self, _: &[&Path]) -> io::Result<Box<dyn Watcher>> {
         self.count("watch");
         Ok(Box::new(Waiting::new(self.shared.changes.clone())))

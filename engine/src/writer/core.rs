@@ -50,7 +50,7 @@ pub(crate) struct Core<S> {
     pub counts: WriterCounts,
     /// Reason for which this writer refuses every further call.
     pub poisoned: Option<Poison>,
-    /// Dropped last: the lock outlives every write.
+    /// Lock of the log. This field is dropped last, so that the lock outlives every write.
     pub lock: LogLock,
 }
 

@@ -33,10 +33,10 @@ use std::time::Instant;
 /// Time at which an append is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// Acknowledged after the sync and the head write. The default.
+    /// The append is acknowledged after the sync and the head write. The default.
     #[default]
     Synced,
-    /// Acknowledged at once. The events are written in a group of at least 1 MiB (while the next group fills), with the next
+    /// The append is acknowledged at once. The events are written in a group of at least 1 MiB (while the next group fills), with the next
     /// synced append, on `sync`, on `close`, or before the log is read. In-process only.
     Buffered,
 }

@@ -108,7 +108,7 @@ impl<S: State, R, E> Job<S, R, E> {
         }
     }
 
-    /// Moves the job out, leaving an empty one.
+    /// Moves the job out, and leaves an empty job.
     pub fn take(&mut self) -> Self {
         Job {
             durability: self.durability,

@@ -135,7 +135,7 @@ fn a_day_and_a_full_segment_begin_a_new_one() {
         let report = log.verify(None).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
         assert_eq!((report.events, report.segments), (80, names.len() as u64));
-        // A group that would cross midnight is stamped after midnight, whole.
+        // If a group would cross midnight, all of its events get times after midnight.
         let events = events(&log);
         for event in &events[60..62] {
             assert_eq!(event.created_at.day(), "2026-11-22", "{event:?}");

@@ -54,7 +54,7 @@ impl Hosts {
         writer.close().unwrap();
     }
 
-    /// Restores a state of the journal that has only its first group.
+    /// Puts the journal back to a state with only its first group.
     fn put_back(&self) {
         self.journal.put_back(self.log(0).identity().log, 1);
     }

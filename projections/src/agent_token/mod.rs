@@ -22,9 +22,9 @@ pub struct AgentToken {
     pub digest: String,
     /// Event that added the token.
     pub seq: u64,
-    /// Actor and time of adding.
+    /// Actor that added the token, and the time.
     pub added: ActorAndTime,
-    /// Actor and time of revoking.
+    /// Actor that revoked the token, and the time; absent while the token is valid.
     pub revoked: Option<ActorAndTime>,
 }
 row!(AgentToken);

@@ -37,12 +37,12 @@ const DEAD_LETTERS: u8 = 0xA0;
 /// State of a delivery.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum State {
-    /// Waits for the ack.
+    /// The delivery waits for the ack.
     #[default]
     Open,
-    /// Acknowledged by this event.
+    /// The event with this seq acknowledged the message.
     Acked(u64),
-    /// The message became a dead letter by this event.
+    /// The event with this seq made the message a dead letter.
     Dead(u64),
 }
 

@@ -21,11 +21,11 @@ words! {
         Assigned = "assigned",
         /// The owner works on the task.
         InProgress = "in_progress",
-        /// Done.
+        /// The task is done.
         Completed = "completed" | "done",
-        /// Given up with an error.
+        /// The task was given up with an error.
         Failed = "failed",
-        /// Not to be done.
+        /// The task will not be done.
         Canceled = "canceled" | "skipped" | "cancelled",
     }
 }
@@ -57,7 +57,7 @@ events! {
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum TaskAct of TaskFact { task_id } {
-        /// A task was created, governed by claims.
+        /// A claim-governed task was created.
         "task_created" by "teamlog api create-task" => Created: TaskCreated [name owner, id depends_on, payload plan] {
             /// Subject of the task, in a line.
             pub subject: String,
@@ -92,7 +92,7 @@ events! {
             #[serde(serialize_with = "json::serialize", deserialize_with = "object")]
             pub extra: Option<Json>,
         },
-        /// A snapshot without messages was taken over.
+        /// A task was imported from a snapshot without messages.
         "task_imported" by "teamlog import TEAM" => Imported(TaskImported),
         /// A task's texts, priority, plan or attributes changed.
         "task_updated" by "teamlog api update-task" => Updated:
@@ -135,7 +135,7 @@ events! {
             /// The tasks that the task waits for.
             pub depends_on: Vec<String>,
         },
-        /// A task's holder may write other paths than before.
+        /// The paths that a task's holder may write changed.
         "resource_declared" by "teamlog task resources" => ResourcesDeclared:
         /// The paths that a task declares. `task_created` has these fields, too.
         #[derive(Default)]
@@ -154,7 +154,7 @@ events! {
         },
         /// The last dependency of a task was completed.
         "task_unblocked" by "teamlog task complete TEAM ID" => Unblocked,
-        /// An agent took a task: token, lease, epoch.
+        /// An agent claimed a task; the event has token, lease and epoch.
         "task_claimed" by "teamlog task claim TEAM ID" => Claimed: TaskClaimed [name worker, id token] {
             /// The holder.
             pub worker: String,
@@ -164,13 +164,13 @@ events! {
             pub epoch: u64,
             /// End of the claim. The claim counts before this moment.
             pub leased_until: Timestamp,
-            /// The session that made the claim, if its surface knows one.
+            /// The session that made the claim, if known.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub session: Option<String>,
         },
         /// A lease was prolonged.
         "task_renewed" by "teamlog task renew TEAM ID" => Renewed:
-        /// A claim with an end.
+        /// A claim, and the end of its lease.
         Lease [payload held] {
             /// The holder and the number of its claim.
             #[serde(flatten)]

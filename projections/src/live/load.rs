@@ -35,7 +35,7 @@ pub fn fold_version() -> u32 {
 pub fn old_derived(storage: &dyn Storage, log: &Path) -> io::Result<Vec<PathBuf>> {
     let dir = log.join(DERIVED_DIR);
     let names = match storage.list(&dir) {
-        // The next writer replaces a file in place of the directory.
+        // A file has the name of the directory. The next writer replaces the file.
         Err(error)
             if matches!(
                 error.kind(),

@@ -181,7 +181,7 @@ pub struct Claim {
     pub state: ClaimState,
     /// Time of the claim, or of its last renewal; 0 if it was read from JSON.
     pub leased_at: Timestamp,
-    /// The session that made the claim, if its surface knew one.
+    /// The session that made the claim, if known.
     pub session: Option<String>,
 }
 

@@ -93,7 +93,7 @@ fn tokens_add_up_by_team_agent_and_task_and_the_last_budget_counts() {
     assert_eq!(team.json("team.json")["budget"]["max_tokens"], 40);
     assert_eq!(team.json("team.json")["budget"]["maxTokens"], 40);
     assert_eq!(team.json("team.json")["budget"]["hardLimit"], false);
-    // After the limit was changed, it can be reached again.
+    // After a change of the limit, the limit can be reached again.
     team.append(vec![spent(0, "lead", 8)]);
     let info = team.live().budget().unwrap().unwrap();
     assert!(!info.soft_limit_reached() && info.budget.hard_limit);

@@ -249,7 +249,7 @@ mod tests {
         }
         let (dir, files) = team();
         chown(dir.path().join("t/a"), Some(12345), Some(54321)).unwrap();
-        // An earlier program left this file to root.
+        // The file belongs to root, as if an earlier program had created it.
         std::fs::write(dir.path().join("t/a/lock"), "").unwrap();
         for access in create_all(&files) {
             assert_eq!((access.uid, access.gid), (12345, 54321));

@@ -163,7 +163,7 @@ fn the_table_on_real_bytes() {
             assert!(opened.unwrap()[0].contains("to quarantine"), "{format:?}");
             assert_eq!(texts(&log).len(), 3);
         }
-        // The file ends before the end in the head.
+        // The file ends before the end that the head names.
         for cut in 1..40 {
             let memory = memory.snapshot();
             put(&memory, &path, &now[..now.len() - cut]);

@@ -88,11 +88,11 @@ pub struct Plan {
 /// The point at which the first host dies.
 #[derive(Debug, Clone, Copy)]
 pub enum Death {
-    /// Before the call to its storage with this number.
+    /// The host dies before the call to its storage with this number.
     Storage(usize),
-    /// Before the call to its journal with this number.
+    /// The host dies before the call to its journal with this number.
     BeforeJournal(usize),
-    /// After the call to its journal with this number.
+    /// The host dies after the call to its journal with this number.
     BehindJournal(usize),
 }
 
