@@ -70,7 +70,7 @@ pub struct TokenShown {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
     pub revoked_at: Option<String>,
-    /// True if the token is not valid here: it came with an imported or restored log, and the owner of the data root has not
+    /// True if the token is not valid here: the token came with an imported or restored log, and the owner of the data root has not
     /// accepted it
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unaccepted: bool,

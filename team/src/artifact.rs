@@ -101,7 +101,7 @@ pub struct ArtifactShown {
     /// Id of the task that the artifact belongs to
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// The agent that stored it
+    /// The agent that stored the artifact
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
     /// Number of versions so far
@@ -216,8 +216,8 @@ impl Team {
             stored,
             replace: file.put.replace,
         };
-        // Checks for a refusal before it writes any bytes. Under an idempotency key it skips the check, because the key may
-        // already have an answer. The lock is not held while the bytes are written.
+        // Checks for a refusal before any bytes are written. Under an idempotency key there is no check here, because the key may already
+        // have an answer. The lock is not held while the bytes are written.
         if self.control.key.is_none() {
             self.query(|live, _| {
                 crate::handle::team::open(live)?;

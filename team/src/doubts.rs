@@ -16,7 +16,7 @@ pub struct RecipientDoubts {
     /// Sentence that lists the known agents, if the recipient never acted in the team; else absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipient_unknown: Option<String>,
-    /// Time at which the recipient stopped; absent if it acted since
+    /// Time at which the recipient stopped; absent if the recipient has acted since
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipient_gone: Option<Timestamp>,
     /// Known agent whose name equals a new sender's name except for case, `_` and `-`
@@ -53,7 +53,7 @@ pub struct TaskDoubts {
     /// Sentence that lists the known agents, if the owner never acted in the team; else absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_unknown: Option<String>,
-    /// Time at which the owner stopped; absent if it acted since
+    /// Time at which the owner stopped; absent if the owner has acted since
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_gone: Option<Timestamp>,
 }

@@ -61,7 +61,7 @@ impl Failure {
     pub(crate) fn is_conflict(&self) -> bool {
         self.engine().is_some_and(engine::Error::is_conflict)
     }
-    /// Returns true if a derived file is damaged. The caller can rebuild it and try again.
+    /// Returns true if a derived file is damaged. The caller can rebuild the file and try again.
     pub(crate) fn is_derived(&self) -> bool {
         matches!(self, Failure::Failed(error) if error.is_derived())
     }

@@ -29,7 +29,7 @@ pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
     ))
 }
 
-/// Checks that an agent may act in the team, and returns the event by which it joins; no event if it is a member.
+/// Checks that an agent may act in the team. Returns the event by which the agent joins the team; no event if the agent is a member.
 pub(crate) fn enter(live: &Live, field: &'static str, agent: &str) -> Result<Vec<NewEvent>> {
     check(live, field, agent)?;
     Ok(joining(live, agent)?.into_iter().collect())

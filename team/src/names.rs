@@ -78,7 +78,7 @@ pub(crate) fn filled<'a>(field: &'static str, value: &'a str) -> Result<&'a str,
     }
 }
 
-/// Parses a word of a closed list. The refusal of an unknown word contains the text of `rule`.
+/// Parses a word of a fixed list. The refusal of an unknown word contains the text of `rule`.
 pub(crate) fn word<W>(
     field: &'static str,
     name: &str,

@@ -1,7 +1,7 @@
 //! The operations of the mutation contract, in one table from which every surface is built.
 //!
-//! An operation is the type of its input; its record is in the file that carries it out, see `operation!`. [`OPERATIONS`]
-//! lists each operation once. Names, schemas and documents are generated from that table, and [`call`] is the only entry
+//! An operation is the type of its input. The record of an operation is in the file that carries the operation out, see `operation!`.
+//! [`OPERATIONS`] lists each operation once. Names, schemas and documents are generated from that table, and [`call`] is the only entry
 //! point.
 
 mod envelope;

@@ -18,7 +18,7 @@ pub struct Shape {
 pub struct Field {
     /// Name of the field.
     pub name: String,
-    /// True if it is required.
+    /// True if the field is required.
     pub required: bool,
     /// Kind of the field's values.
     pub kind: Kind,

@@ -15,7 +15,7 @@ const REVIEW: (&str, &str) = ("OBSTRUCTION_FEEDBACK", "obstruction_review");
 /// A report: the name of its event or signal, and the fields of its data.
 type ReportParts<'a> = (&'a str, Map<String, Value>);
 
-/// Removes the signal's name from the data, and checks that it agrees with the name of the report.
+/// Removes the signal's name from the data, and checks that this name agrees with the name of the report.
 pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<ReportParts<'a>, Refusal> {
     let mut rest = data.clone();
     rest.remove(SIGNAL);

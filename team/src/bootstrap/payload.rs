@@ -1,4 +1,4 @@
-//! Parser from a report, which is the name of an event and its data, to the payload for the rules.
+//! Parser for reports. A report is the name of an event and its data; the result is the payload for the rules.
 
 use super::events::{KEPT, NameMeaning, named};
 use super::message::SIGNAL;
@@ -27,7 +27,7 @@ pub struct Payload {
     pub role: Option<String>,
     /// True if the lead calls its text a simulation of other members' work.
     pub simulation: bool,
-    /// Rule for the report, for runs in which its event is legal.
+    /// Rule for the report, for runs in which the report's event is legal.
     pub rule: Rule,
 }
 

@@ -1,4 +1,4 @@
-//! Checks of launch evidence: it must be complete, have the right form, and agree with the log.
+//! Checks of launch evidence. The evidence must be complete, have the right form, and agree with the log.
 
 use super::*;
 use crate::projections::bootstrap::CoreReadyAck;

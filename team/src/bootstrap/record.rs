@@ -1,7 +1,7 @@
 //! `bootstrap-record`, `bootstrap-explain`: report an event of a run, or explain the effect of a report.
 //!
-//! If a report is a breach of the contract, it is recorded, and the run is rolled back. A report that breaks another rule
-//! records nothing. Both answers contain the state of the run.
+//! A report that is a breach of the contract is recorded, and the run is rolled back. A report that breaks another rule records nothing.
+//! Both answers contain the state of the run.
 
 use super::breach::BREACHES;
 use super::show::run_of;

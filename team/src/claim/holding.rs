@@ -30,7 +30,7 @@ pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timesta
 pub(crate) enum ClaimCheck<'a> {
     /// The proof belongs to the live claim.
     Holds(&'a Claim),
-    /// The task is free, the caller gave it up earlier, and no other agent has claimed it since.
+    /// The task is free. The caller gave it up earlier, and no other agent has claimed it since.
     GaveUp,
     Unclaimed,
 }
@@ -77,7 +77,7 @@ impl TaskDecision {
         block(live, &mut self.task, DEFAULT_ACTOR, &mut self.events)
     }
 
-    /// Applies the rules. If they refuse, the expiry of a lease is still recorded.
+    /// Applies the rules. A refusal still records the expiry of a lease.
     pub fn decision<V>(
         mut self,
         rules: impl FnOnce(&mut TaskDecision) -> Result<V>,

@@ -1,4 +1,4 @@
-//! Checks of a claim that a command presents: the caller may present it, and it is the live claim.
+//! Checks of a claim that a command presents: the caller may present the claim, and the claim is the live one.
 
 use crate::claim::holding::{self, ClaimCheck, TaskDecision};
 use crate::command::authority::ClaimProof;
@@ -172,7 +172,7 @@ impl<'a> ClaimProof<'a> {
             && self.epoch.is_none_or(|epoch| epoch == task.governed.epoch)
     }
 
-    /// Returns true if the command names the acting agent. A token counts, because it identifies its holder.
+    /// Returns true if the command names the acting agent. A token is enough, because it identifies its holder.
     pub fn is_named(self) -> bool {
         self.worker.is_some() || self.token.is_some()
     }

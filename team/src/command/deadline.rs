@@ -70,8 +70,8 @@ impl Deadline {
         bounded.ended.load(Ordering::Acquire)
     }
 
-    /// Returns the length of a wait. `timeout_ms` must not be longer than the deadline. If it is absent, the default length is
-    /// used, shortened to the deadline.
+    /// Returns the length of a wait. `timeout_ms` must not be longer than the deadline. Without `timeout_ms`, returns the default length,
+    /// but at most the deadline.
     pub(crate) fn wait(&self, timeout_ms: Option<u64>) -> Result<Duration, Refusal> {
         let bounded = self.0.as_ref();
         let longest = bounded.map_or(Duration::MAX, |bounded| bounded.longest);

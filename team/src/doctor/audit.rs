@@ -35,7 +35,7 @@ pub(super) fn snapshots(seen: &Observations<'_>) -> Observation<Check> {
     let finding = &borrowed(&seen.audit)?.snapshots;
     let check = judge(finding, "task snapshots", seen);
     if seen.sampled.is_some() {
-        // The check `views` examines the files of the sample.
+        // Stops here, because the check `views` examines the files of the sample.
         return Ok(check);
     }
     let (true, Ok(log), Ok(live)) = (finding.faults.is_empty(), &seen.log, &seen.fresh) else {

@@ -18,7 +18,7 @@ struct KnownBackup {
 /// Events that a log has lost.
 #[derive(Default)]
 struct Loss {
-    /// Id of the log; `None` if it cannot be read.
+    /// Id of the log; `None` if the id cannot be read.
     log: Option<String>,
     /// Seq of the first unreadable event.
     seq: Option<u64>,
@@ -135,7 +135,7 @@ fn needed(seen: &Observations<'_>, known: &[KnownBackup], loss: &Loss) -> Check 
         |known: &&KnownBackup| lost_log.is_none_or(|log| known.backup.manifest().log == *log);
     let mut of_log: Vec<&KnownBackup> = known.iter().filter(is_of_log).collect();
     of_log.sort_by_key(|known| std::cmp::Reverse(known.backup.manifest().seq));
-    // Skips damaged backups. Verifying a backup reads all of it, so only this place does it.
+    // Skips damaged backups. Only this code verifies backups, because verifying reads the whole backup.
     let whole = |known: &&&KnownBackup| known.backup.verify().is_ok_and(|report| report.ok);
     let best = of_log.iter().find(whole).copied();
     let what = match (loss.seq, loss.salvaged) {

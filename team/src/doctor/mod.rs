@@ -1,8 +1,8 @@
 //! `doctor check`: checks everything that belongs to a team. For each fault it names the command that repairs it.
 //!
-//! Rules for every check: it changes nothing, neither on disk nor in the log. It does not stop at the first problem. If it
-//! cannot be made, it says why, so that one broken part does not hide the others. `observed.rs` reads everything once, and
-//! each check examines those data.
+//! Every check follows these rules. A check changes nothing on disk or in the log. A check does not stop at the first problem. A check that
+//! cannot be made says why, so that one broken part does not hide other faults. `observed.rs` reads everything once, and each check
+//! examines those data.
 //!
 //! A long log gets a quick check by default: checks whose cost grows with history examine a sample. If the sample shows a
 //! possible fault, everything is checked, so that the answer is exact.
@@ -76,7 +76,7 @@ pub struct DoctorCheck {
     pub sample_size: u64,
     /// True to check everything even if the log is long. Otherwise a long log is checked by a sample.
     pub deep: bool,
-    /// First words of the recommended commands: `teamlog`, and the option for the data root if they need it.
+    /// First words of the recommended commands: `teamlog`, and the option for the data root if the commands need that option.
     pub program: String,
     /// Backup directories to search, besides those in the team's notes.
     pub backups: Vec<PathBuf>,
@@ -206,8 +206,8 @@ impl Check {
 }
 
 impl Root {
-    /// Checks everything that belongs to a team. Changes nothing. Reads the whole log and all views in three cases: `deep` is
-    /// set, the log is short, or a sample shows a fault. It then calls `progress` with `(events done, events in all)`.
+    /// Checks everything that belongs to a team. Changes nothing. Reads the whole log and all views in three cases: `deep` is set, the log
+    /// is short, or a sample shows a fault. While reading the whole log, calls `progress` with `(events done, events in all)`.
     ///
     /// # Errors
     /// `invalid_input`, `team_not_found`. Every other fault is part of the answer.

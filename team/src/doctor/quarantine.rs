@@ -1,5 +1,4 @@
-//! Check `quarantine`: recovery moves the bytes that it cuts off into files of the quarantine. An event of the log must name
-//! each file.
+//! Check `quarantine`: recovery cuts bytes off a log and moves them into files of the quarantine. An event of the log must name each file.
 
 use super::*;
 use std::io::ErrorKind;

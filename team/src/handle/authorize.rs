@@ -1,4 +1,4 @@
-//! Authorization: decides which agents may run a command. Every command passes this one check before its decision.
+//! Authorization: decides which agents may run a command. Every command passes this check before its decision.
 
 use crate::budget;
 use crate::command::{Authority, CommandTerms, Ctx, mismatch};

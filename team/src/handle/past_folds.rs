@@ -27,7 +27,7 @@ impl PastFolds {
         }
     }
 
-    /// Takes a permit to fold. Dropping the permit gives it back.
+    /// Takes a permit to fold. Dropping the permit returns it.
     ///
     /// # Errors
     /// `past_busy` if no permit becomes free in time.
@@ -47,7 +47,7 @@ impl PastFolds {
     }
 }
 
-/// A permit to fold a past state. Dropping the permit gives it back.
+/// A permit to fold a past state. Dropping the permit returns it.
 #[derive(Debug)]
 pub struct PastFold(Arc<PastFolds>);
 

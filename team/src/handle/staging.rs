@@ -1,7 +1,6 @@
-//! Staging directories. A team is built in a staging directory before it gets its name. A purged team is moved to a staging
-//! directory until it is deleted. Names of staging directories are not valid as names of teams. Beside each directory lies a
-//! lock file. The process that works in the directory holds the lock, so a directory without a held lock is a leftover of a
-//! killed process.
+//! Staging directories. A team is built in a staging directory before it gets its name. A purged team is moved to a staging directory until
+//! it is deleted. Names of staging directories are not valid as names of teams. Each staging directory has a lock file next to it. The
+//! process that works in the directory holds the lock. If no process holds the lock, the directory is a leftover of a killed process.
 
 use crate::handle::prelude::*;
 use crate::handle::root::{TEAMS_DIR, unsafe_file_system};

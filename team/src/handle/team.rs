@@ -289,7 +289,7 @@ impl Team {
         answered.unwrap_or_else(|| self.query(|live, _| answer(live)))
     }
 
-    /// Like [`Team::query`], but loads its own state, so that a long query does not block the shared writer.
+    /// Like [`Team::query`], but loads a state of its own, so that a long query does not block the shared writer.
     pub(crate) fn survey<A>(
         &mut self,
         answer: impl FnMut(&Live, &Reader) -> Result<A>,

@@ -1,5 +1,5 @@
-//! The content of a team chat directory as events in order. They are ordered by time, then messages before events about
-//! them, then by id.
+//! The content of a team chat directory as events in order. The events are ordered by time, then messages before events about them, then by
+//! id.
 
 use crate::import::report::count;
 use crate::import::team_chat::ChatCounts;

@@ -65,8 +65,8 @@ impl Team {
         Ok(last)
     }
 
-    /// Starts a check of everything. It runs in the background if this process supports that; otherwise this function waits for
-    /// its end.
+    /// Starts a check of everything. The check runs in the background if this process supports that. Otherwise this function waits for the
+    /// end of the check.
     pub fn doctor_start(&mut self, _: DoctorStart) -> Result<Examination> {
         if !self.begin_check(Check::Doctor) {
             let check = DoctorCheck::for_team(self.name());

@@ -63,8 +63,8 @@ impl Team {
         Ok(last)
     }
 
-    /// Starts a verification of the whole log. It runs in the background if this process supports that; otherwise this function
-    /// waits for its end.
+    /// Starts a verification of the whole log. The verification runs in the background if this process supports that. Otherwise this
+    /// function waits for the end of the verification.
     pub fn verify_start(&mut self, _: VerifyStart) -> Result<Verification> {
         if !self.begin_check(Check::Verify) {
             self.verify_noting(&mut |_, _| {})?;

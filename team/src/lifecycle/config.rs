@@ -82,7 +82,7 @@ pub struct SettingShown {
     pub value: Value,
     /// Default value.
     pub default: Value,
-    /// True if the value was set; false if it is the default.
+    /// True if the value was set; false if the value is the default.
     pub set: bool,
     /// Description of the setting.
     pub about: Cow<'static, str>,
@@ -134,7 +134,7 @@ pub struct ConfigChangeAnswer {
     pub value: Value,
     /// Previous value.
     pub previous: Value,
-    /// True if the value was set; false if it is the default.
+    /// True if the value was set; false if the value is the default.
     pub set: bool,
     /// Event that records the change.
     #[serde(skip_serializing_if = "Option::is_none")]

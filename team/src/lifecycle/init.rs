@@ -128,7 +128,7 @@ fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
     })
 }
 
-/// Refuses to change the journal of an existing team: to add one, to remove it, or to replace it.
+/// Refuses to add, remove or replace the journal of an existing team.
 fn check_journal(team: &Team, asked: Option<&JournalIdentity>) -> Result<()> {
     let id = |journal: &JournalIdentity| journal.id.clone();
     let there = team.log().identity().journal.as_ref().map(id);

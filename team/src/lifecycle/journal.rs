@@ -123,7 +123,7 @@ impl Team {
         }))
     }
 
-    /// Sends the team's journal the events that it lacks. Returns `None` if the team has no journal. Calls `progress` with
+    /// Sends the team's journal the events that the journal lacks. Returns `None` if the team has no journal. Calls `progress` with
     /// `(events done, events in all)`.
     ///
     /// # Errors

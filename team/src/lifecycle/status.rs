@@ -159,7 +159,7 @@ pub struct MalformedJsonl {
 pub struct StatusAnswer {
     /// The team.
     pub team: String,
-    /// Time when the team was closed; absent if it is open.
+    /// Time when the team was closed; absent if the team is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<String>,
     /// The members, sorted.

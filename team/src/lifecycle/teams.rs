@@ -9,13 +9,13 @@ pub struct TeamListed {
     pub team: String,
     /// True if the team is not closed.
     pub open: bool,
-    /// Time when the team was closed; absent if it is open.
+    /// Time when the team was closed; absent if the team is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
     pub closed_at: Option<String>,
     /// Number of members.
     pub members: usize,
-    /// Number of events in its log.
+    /// Number of events in the team's log.
     pub events: u64,
     /// Time of the last event.
     #[schemars(with = "Option<Timestamp>")]

@@ -67,8 +67,8 @@ impl AppendAnswer {
 const SCHEMA_VERSION: u32 = 1;
 
 impl Team {
-    /// Records a fact of a foreign vocabulary. If a fact with an equal key and equal content is recorded, returns its answer and records
-    /// nothing.
+    /// Records a fact of a foreign vocabulary. If a fact with an equal key and equal content is recorded, returns the answer about that
+    /// fact and records nothing.
     ///
     /// # Errors
     /// `invalid_input`, `reserved_kind`, `idempotency_key_reused`, `team_closed`; errors of the log.

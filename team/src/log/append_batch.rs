@@ -28,7 +28,7 @@ pub struct BatchAnswer {
     pub first_seq: Option<u64>,
     /// Seq of the last event.
     pub last_seq: Option<u64>,
-    /// Number of lines whose event was recorded earlier under the line's key. Left out if it is 0.
+    /// Number of lines whose event was recorded earlier under the line's key. Left out if no line is repeated.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replayed_lines: u64,
 }
@@ -223,7 +223,7 @@ impl Groups<'_> {
     }
 }
 
-/// Serialization of facts as their original texts.
+/// Serializes facts as their original texts.
 mod texts {
     use serde::Deserialize;
     use serde::de::Deserializer;
@@ -320,8 +320,8 @@ impl AppendFacts {
 }
 
 impl Team {
-    /// Records the facts of JSON lines, in bounded memory. If a line is wrong, the batches before its batch are recorded, and
-    /// the details of the refusal contain the number of recorded events.
+    /// Records the facts of JSON lines, in bounded memory. If a line is wrong, all batches before the batch with that line are recorded,
+    /// and the details of the refusal contain the number of recorded events.
     pub fn append_batch(
         &mut self,
         batch: AppendBatch,

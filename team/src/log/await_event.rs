@@ -50,7 +50,7 @@ pub enum AwaitStatus {
 pub struct AwaitEventAnswer {
     /// Result of the wait
     pub status: AwaitStatus,
-    /// Cursor to pass as `after_event_id` to the next call, so that it misses no event
+    /// Cursor to pass as `after_event_id` to the next call. The next call then misses no event
     pub cursor: String,
     /// The event in canonical form; `null` after a timeout
     pub event: Option<TeamEvent>,

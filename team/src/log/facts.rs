@@ -144,7 +144,7 @@ pub(crate) struct FactAnswers {
     pub first: Option<BatchAnswer>,
 }
 
-/// The event that answers for a fact.
+/// The event that the answer for a fact names.
 pub(crate) enum Outcome {
     /// A new event, by its index in the group.
     New(usize),

@@ -38,7 +38,7 @@ pub struct SyncViewsAnswer {
 }
 
 const LOOK: Duration = Duration::from_millis(5);
-/// Wait after which this process writes the view files itself. A daemon writes them within 250 ms.
+/// Wait after which this process writes the view files. A daemon writes view files within 250 ms.
 const NOBODY: Duration = Duration::from_millis(300);
 
 impl Team {
@@ -81,7 +81,7 @@ impl Team {
         Ok(SyncViewsAnswer { team, status, seq })
     }
 
-    /// Writes the views. If another process holds the lock, leaves the views to it. Waits for the lock at most `left`.
+    /// Writes the views, unless another process holds the lock and will write them. Waits for the lock at most `left`.
     fn mend_unless_locked(&mut self, left: Duration) -> Result<()> {
         match self.mend_views_within(left) {
             Err(failure) if failure.is_locked() => Ok(()),

@@ -50,7 +50,7 @@ pub struct DeliveryShown {
     /// Task of the message
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// Number of attempts on record. The last of them may have timed out since
+    /// Number of recorded attempts. The last attempt may have timed out since
     pub attempt: u32,
     /// Number of attempts before the message becomes a dead letter
     pub attempts_max: u32,

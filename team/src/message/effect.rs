@@ -25,7 +25,7 @@ pub(crate) struct Effect {
     pub applied: Option<Applied>,
     /// Reason if a part of the message was not applied.
     pub reason: Option<&'static str>,
-    /// The fields that were not applied, each with its reason.
+    /// The fields that were not applied, with the reason per field.
     pub not_applied: BTreeMap<String, NotApplied>,
     /// The unchanged task, if it is claim-governed and the message was only kept as a report.
     pub reported: Option<KeptAsReport>,

@@ -147,7 +147,7 @@ fn mail(message: &Message) -> FeedEntry {
     }
 }
 
-/// Returns the entry which tells the former owner of a task that another agent got it.
+/// Returns the entry that tells the former owner of a task that another agent now has the task.
 fn reassigned(message: &Message, task: &str) -> FeedEntry {
     let actor = message.actor.as_ref().unwrap_or(&message.from);
     let summary = format!("Task {task} was assigned to {} by {actor}", message.to);

@@ -43,7 +43,7 @@ pub struct HeldTask {
     /// Subject of the task, cut short
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub subject: String,
-    /// Whole minutes since the owner claimed the task or was assigned it
+    /// Whole minutes since the owner claimed the task or the task was assigned to it
     pub held_minutes: u64,
     /// Whole minutes since the last update of the task or the last report on it
     pub heard_minutes: u64,

@@ -91,7 +91,7 @@ pub struct Brief {
     /// The last decision on the task, if an approval is required or was rejected; cut short.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub approval: String,
-    /// Fencing epoch of the claim. The holder can present it instead of the token.
+    /// Fencing epoch of the claim. The holder can present the epoch instead of the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
     /// End of the lease of the claim.
@@ -487,7 +487,7 @@ fn mail(message: Message, now: Timestamp) -> Mail {
     }
 }
 
-/// Returns the status in a payload and the first text in it.
+/// Returns the status in a payload, and the first text in the payload.
 fn said(payload: &str) -> String {
     let fields: Value = serde_json::from_str(payload).unwrap_or_default();
     let text = |name: &str| {
@@ -503,7 +503,7 @@ fn said(payload: &str) -> String {
     }
 }
 
-/// Returns the next commands. In a closed team all of them only read.
+/// Returns the next commands. In a closed team, all returned commands only read.
 fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
     let (team, agent, last_seq) = (&answer.team, &answer.agent, answer.last_seq);
     let mut commands = Vec::new();

@@ -47,7 +47,7 @@ pub struct ReadAnswer {
     /// Posts in threads that the agent has not acknowledged, oldest first.
     #[serde(default, skip_serializing_if = "Few::is_empty")]
     pub posts: Few<Notice>,
-    /// News of the agent's tasks since it last recorded something, oldest first.
+    /// News of the agent's tasks since the agent last recorded something, oldest first.
     #[serde(default, skip_serializing_if = "Few::is_empty")]
     pub news: Few<Notice>,
 }

@@ -85,7 +85,7 @@ pub enum SendStatus {
 pub struct SendAnswer {
     /// Outcome of the send.
     pub status: SendStatus,
-    /// The message; if it is a duplicate, the stored message.
+    /// The message; for a duplicate, the stored message.
     #[serde(serialize_with = "crate::shapes::message")]
     #[serde(deserialize_with = "crate::shapes::read_message")]
     pub message: Message,
@@ -101,7 +101,7 @@ pub struct SendAnswer {
     /// Seconds until the cooldown ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cooldown_remaining_seconds: Option<u64>,
-    /// The task, if it is claim-governed: the message changed nothing and is kept as a report.
+    /// The task, if it is claim-governed. The message did not change the task and is kept as a report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<KeptAsReport>,
     /// Fields that were not applied to the task, each with its reason: `no_task_id`, `unknown_status`,
@@ -220,7 +220,7 @@ impl Team {
     }
 }
 
-/// Detail of a refusal: the seq of a recorded message with the same id. The caller reads that message, compares it, and
+/// Detail of a refusal: the seq of a recorded message with this message's id. The caller reads that message, compares the two messages, and
 /// decides again.
 const UNREAD: &str = "unread";
 

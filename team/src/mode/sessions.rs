@@ -30,7 +30,7 @@ operation! {
 pub struct SessionShown {
     /// Id of the session
     pub session_id: String,
-    /// Time of the session's first activity; if it ended before, of the first activity after that end
+    /// Time of the session's first activity; if the session began again after an end, time of the first activity after that end
     pub started_at: String,
     /// Time of the session's last activity
     pub last_seen_at: String,

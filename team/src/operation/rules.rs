@@ -13,7 +13,7 @@ pub struct Rules {
     pub never_null: &'static [&'static str],
     /// Noun for the allowed values of a field, used in the message "must be one of the NOUN: …".
     pub choices: Option<&'static str>,
-    /// True if unknown fields are kept even if they look like a misspelled known field.
+    /// True if unknown fields are kept even if a name looks like a misspelled known field.
     pub keeps_lookalikes: bool,
 }
 

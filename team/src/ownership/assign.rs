@@ -18,7 +18,7 @@ operation! {
         /// Agent that assigns the task
         #[arg(long, value_name = "AGENT")]
         worker: Option<String>,
-        /// Take the task from the agent that holds it; recorded, and the holder gets a message
+        /// Take the task from the agent that holds it; the log records the use of force, and the holder gets a message
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[arg(long)]
         force: bool,

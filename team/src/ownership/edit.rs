@@ -78,7 +78,7 @@ pub struct TaskEdit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "AGENT"))]
     pub worker: Option<String>,
-    /// Edit a task that another agent holds; recorded, and the holder gets a message
+    /// Edit a task that another agent holds; the log records the use of force, and the holder gets a message
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,

@@ -43,7 +43,7 @@ pub(crate) fn check_member(live: &Live, worker: Option<&str>) -> Result<()> {
     worker.map_or(Ok(()), |worker| membership::check(live, "worker", worker))
 }
 
-/// Appends a message to an agent about the task; its cause is the event at `cause`.
+/// Appends a message to an agent about the task. The cause of the message is the event at index `cause`.
 pub(crate) fn tell(
     live: &Live,
     ctx: &Ctx,

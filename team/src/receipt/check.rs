@@ -1,5 +1,4 @@
-//! `check-receipt`: checks that the log still contains the events of an earlier receipt. If it does not, finds the first
-//! change.
+//! `check-receipt`: checks that the log still contains the events of an earlier receipt. If not, finds the first change.
 
 use crate::log::verify::{Problem, Severity, VerifyAnswer};
 use crate::operation::prelude::*;

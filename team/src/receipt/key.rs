@@ -302,7 +302,7 @@ mod tests {
         let other = SecretKey::from_seed([8; SEED_BYTES]);
         let by_another = refused(&other, &receipt(), &signed);
         assert_eq!(by_another, Code::SignedByAnotherKey);
-        // A signature that names another key than its own.
+        // This signature names a key that did not make it.
         let mut borrowed = other.sign("demo", &receipt());
         borrowed.public_key = signed.public_key.clone();
         assert_eq!(refused(&key, &receipt(), &borrowed), invalid);

@@ -12,7 +12,7 @@ use std::thread;
 
 /// Time limit for an answer in a team with a journal, even if the journal does not respond.
 const ANSWER_WITHIN: Duration = Duration::from_millis(900);
-/// Maximum number of threads that wait for a journal in this process. If it is reached, an answer is `stale` at once.
+/// Maximum number of threads that wait for a journal in this process. Beyond this number, an answer is `stale` at once.
 const WAITING_MAX: usize = 64;
 
 static WAITING: AtomicUsize = AtomicUsize::new(0);
@@ -203,8 +203,8 @@ impl Team {
         Ok(stale.unwrap_or(true))
     }
 
-    /// Runs `work` on another thread if it may have to wait for the journal. Returns `None` if it takes too long; the thread then
-    /// continues. In a team without a journal, runs `work` on this thread.
+    /// Runs `work` on another thread if `work` may have to wait for the journal. If `work` takes too long, returns `None` and lets the
+    /// thread continue. In a team without a journal, runs `work` on this thread.
     fn soon<A: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Team) -> Result<A> + Send + 'static,

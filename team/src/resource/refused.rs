@@ -30,7 +30,7 @@ operation! {
 /// A write that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedWrite {
-    /// Path of the write; relative to the repository if the path is inside it
+    /// Path of the write, relative to the repository for paths inside the repository
     pub path: String,
     /// The tool that would have written the path
     pub tool: String,

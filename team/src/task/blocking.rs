@@ -8,8 +8,8 @@ use crate::task::prelude::*;
 
 pub(crate) use crate::claim::holding::block;
 
-/// Maximum number of tasks that one event unblocks. The limit keeps the group of events below its maximum size. `tick`
-/// unblocks the remaining tasks; an agent can claim them even before that.
+/// Maximum number of tasks that one event unblocks. The limit keeps the group of events below its maximum size. `tick` unblocks the
+/// remaining tasks. Agents can claim the remaining tasks even before the tick.
 const AT_ONCE_MAX: usize = 2_000;
 
 /// Returns the dependencies of a blocked task that failed, were canceled or do not exist. The result is empty if the task

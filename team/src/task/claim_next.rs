@@ -182,7 +182,7 @@ fn first_free(
     Ok(None)
 }
 
-/// Returns a wanted task with the paths that two agents will hold once it is taken; `None` if other agents block them.
+/// Returns a wanted task with the paths that two agents will hold once the task is taken; `None` if other agents block the task.
 fn suitable(
     wanted: &TaskFilter,
     locks: &PathLocks<'_>,

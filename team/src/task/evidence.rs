@@ -1,4 +1,4 @@
-//! Tasks that demand delegation. Their result must contain evidence of it.
+//! Tasks that demand delegation. The result of such a task must contain evidence of the delegation.
 
 use crate::operation::prelude::*;
 
@@ -30,7 +30,7 @@ pub(crate) fn check(task: &Task, result: Option<&str>) -> Result<(), Refusal> {
     Err(Refusal::new(Code::MissingEvidence, message).field("result"))
 }
 
-/// Returns the field `delegation` of a task if it demands evidence.
+/// Returns the field `delegation` of a task if that field demands evidence.
 fn demanded(task: &Task) -> Option<Map<String, Value>> {
     let extra = task.governed.extra.as_ref()?;
     let extra: Map<String, Value> = serde_json::from_str(extra.as_str()).ok()?;

@@ -133,7 +133,7 @@ impl ThreadSearch {
 }
 
 impl ThreadSearchAnswer {
-    /// Adds a thread if it contains the text. Returns true if the page ends after it.
+    /// Adds a thread if the thread contains the text. Returns true if the page ends after this thread.
     fn take(&mut self, thread: &Thread, found: &ThreadMatch) -> bool {
         match found {
             ThreadMatch::Holds => self.threads.push(ThreadShown::from(thread)),

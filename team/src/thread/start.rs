@@ -129,7 +129,7 @@ pub(crate) fn agents(live: &Live, field: &'static str, named: &[String]) -> Resu
     Ok(agents)
 }
 
-/// Checks that an agent may post. Returns the event by which it joins the team; no event if it is a member.
+/// Checks that an agent may post. Returns the event by which the agent joins the team; no event if the agent is a member.
 pub(crate) fn author(live: &Live, worker: Option<&str>) -> Result<Vec<NewEvent>> {
     match worker {
         None | Some(SYSTEM) => Ok(Vec::new()),

@@ -87,7 +87,7 @@ const TEAM_EVENTS: [&str; 8] = [
 const RECENT_MAX: u64 = 50;
 
 impl TeamEventBrief {
-    /// Returns a team event in brief; `None` if the event is not for brokers. The event has its canonical form.
+    /// Returns a team event in brief; `None` if the log's event is not for brokers. The team event has its canonical form.
     fn from_event(event: &Event<'_>, team: &str) -> Option<TeamEventBrief> {
         let said = TeamEvent::from_event(event, team)?.canonical();
         Some(TeamEventBrief {

@@ -48,7 +48,7 @@ operation! {
 pub struct AckAnswer {
     /// Name of the worker
     pub worker: String,
-    /// The worker's answer; `null` if there is none, or if it is older than `min_updated_at`
+    /// The worker's answer; `null` if there is none, or if the answer is older than `min_updated_at`
     pub ack: Option<ShutdownAckShown>,
 }
 

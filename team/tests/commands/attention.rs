@@ -28,7 +28,7 @@ fn is_quiet(team: &mut Team) {
     assert_eq!(items(team), []);
 }
 
-/// Splits an item's command line into words. Checks that it is `subcommand` for this team.
+/// Splits an item's command line into words. Checks that the command is `subcommand` for this team.
 #[track_caller]
 fn typed(item: &AttentionItem, subcommand: &str) -> Vec<String> {
     let words = words(&item.command).unwrap();

@@ -7,7 +7,7 @@ use teamlog_engine::{Event, Refs};
 use teamlog_team::log::event_type::Notice;
 use teamlog_team::log::team_event::TeamEvent;
 
-/// Returns an event of the log without recording it.
+/// Creates an event as the log would contain it, without recording the event.
 fn event(kind: &'static str, payload: Value, refs: &[(RefKind, &'static str)]) -> Event<'static> {
     let created_at = Timestamp::parse("2026-11-21T12:00:00Z").unwrap();
     let mut event = given!(Event; seq: 1, id: EventId::new(created_at, 7), created_at, kind,

@@ -1,4 +1,4 @@
-//! Tests of tasks that depend on others: completing a task unblocks its dependents.
+//! Tests of tasks that depend on other tasks: completing a task unblocks its dependents.
 
 use crate::claims::{
     after, change, claim, claimed, complete, count, fail, new, status, task, waiting,

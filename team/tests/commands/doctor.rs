@@ -234,7 +234,7 @@ fn modes_that_contradict_each_other_across_scopes_are_found_and_what_is_recommen
     }
     start(&mut team, "forge", None);
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
-    // A mode is active at the root after a session with it ended.
+    // A mode is active at the root although it ended later in a session.
     complete(&mut team, "forge", Some("a"));
     let found = vec![fault("root_state", "forge", "root")];
     let clear = vec!["teamlog mode clear demo forge --root".to_owned()];

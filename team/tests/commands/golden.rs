@@ -1,5 +1,5 @@
-//! Golden teams: logs with every kind of event that a command writes, in both formats. Every later version must open them with
-//! the same state. `fixtures/README.md` describes how they were made. The tests open a copy in memory.
+//! Golden teams: logs with every kind of event that a command writes, in both formats. Every later version must open the teams with an
+//! equal state. `fixtures/README.md` describes how the teams were made. The tests open a copy in memory.
 //!
 //! `cargo test -p teamlog-team --test commands golden::make -- --ignored` makes the set of the present version.
 

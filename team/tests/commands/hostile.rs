@@ -9,7 +9,7 @@ use teamlog_team::api::{self, Fault, OPERATIONS, Operation};
 /// Kinds of events that a refused call may record.
 const FACTS: [&str; 2] = ["task_lease_expired", "task_blocked"];
 
-/// Maximum length of an error message, which shortens the input that it repeats.
+/// Maximum length of an error message. A message repeats the input in a shortened form.
 const MESSAGE_MAX: usize = 4_000;
 
 pub fn call(

@@ -104,7 +104,7 @@ fn a_mode_that_is_active_at_the_root_is_allowed_and_unchanged_from_any_session()
                 let answer = json(&start(&mut team, mode, session).unwrap());
                 has!(answer, {"kind": "allow", "changed": false, "scope": "root", "active": true});
             }
-            // Leaves out `team`: a prompt starts it at the root, and that start replaces the session's ended state.
+            // Leaves out `team`, because a prompt starts that mode at the root, and the start replaces the session's ended state.
             if mode != Mode::Team {
                 let prompt = given!(ModePrompt, text: format!("${mode} again"),
                     session_id: session("s1"));
@@ -407,7 +407,7 @@ fn a_state_that_was_read_can_be_written_back() {
     let set = json!({"note": {"a": [1, 2.5, null]}});
     update(&mut team, Mode::Autopilot, "s1", set).unwrap();
     let mut whole = read(&mut team, "autopilot", "s1");
-    // A call takes `state` as its fields, so the test removes it.
+    // The test removes `state`, because a call takes the fields in `state` as fields of the call.
     let nested = whole.as_object_mut().unwrap().remove("state").unwrap();
     assert_eq!(nested["phase_cycle"][0], "blueprint");
     let new = recorded(&mut team, |team| {

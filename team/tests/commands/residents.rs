@@ -186,7 +186,7 @@ fn a_question_of_a_team_that_stays_open_reads_nothing_again() {
     read_again(&root);
 }
 
-/// Checks that opening reads `log.json`. While the team is paused, it is only opened and not queried.
+/// Checks that opening a paused team reads `log.json`. Runs no query on the team.
 fn read_again_of_one_who_waits(faulty: &Faulty, root: &Root) {
     let before = faulty.count();
     drop(root.team("demo").unwrap());

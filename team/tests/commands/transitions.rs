@@ -1,4 +1,4 @@
-//! Tests of the ends of a task: completion, failure, release, cancellation; and of reopening it.
+//! Tests of the ends of a task (completion, failure, release, cancellation) and of reopening a task.
 
 use crate::claims::{after, change, claim, claimed, complete, count, done, fail, new, status};
 use crate::leases::release;

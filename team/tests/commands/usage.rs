@@ -216,7 +216,7 @@ fn a_soft_limit_is_recorded_once_and_warned_of_from_then_on() {
         warned.as_deref(),
         Some("soft limit of 50 reached: 51 of 100 tokens used")
     );
-    // Setting an equal budget changes nothing. With another soft limit, a new event records that it is reached.
+    // Setting an equal budget changes nothing. With another soft limit, a new event records that the limit is reached.
     let before = events(&mut team).len();
     team.set_budget(soft(Some(100), Some(50))).unwrap();
     assert_eq!(events(&mut team).len(), before);

@@ -1,5 +1,5 @@
-//! The states of modes during a decision. Changes of the current command lie over the recorded states, so each step of a
-//! decision sees the effects of the steps before it.
+//! The states of modes during a decision. Changes of the current command replace the recorded states, so each step of a decision sees the
+//! effects of the earlier steps.
 
 use crate::mode::prelude::*;
 use crate::projections::mode::SessionLife;
@@ -28,7 +28,7 @@ const SIGNS: u64 = 24;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WorkingState {
     pub fields: Fields,
-    /// Seq of the event that activated the mode. Active modes are ordered by it.
+    /// Seq of the event that activated the mode. Active modes are ordered by this seq.
     activated: u64,
     pub trace: Option<String>,
 }
@@ -42,7 +42,7 @@ impl WorkingState {
 pub(crate) struct ModeDecision<'a> {
     live: &'a Live,
     now: Timestamp,
-    /// States that the command has changed so far; `None` if it removed the state.
+    /// States that the command has changed so far; `None` for a removed state.
     changed: BTreeMap<(Scope, Mode), Option<WorkingState>>,
     events: Vec<NewEvent>,
     origin: Origin,
@@ -154,8 +154,8 @@ impl<'a> ModeDecision<'a> {
         Ok(active.into_iter().map(|(_, mode)| mode).collect())
     }
 
-    /// Returns the modes with which a new mode in this scope can conflict, in the order of their starts. These are the modes of
-    /// the session and the modes of the root. A mode of the root counts even if a state of the session hides it.
+    /// Returns the modes with which a new mode in this scope can conflict, in the order of their starts. These are the modes of the session
+    /// and the modes of the root. Modes of the root are included even if a state of the session hides them.
     pub fn beside(&self, scope: &Scope) -> Result<Vec<Mode>> {
         let mut all = Vec::new();
         for scope in visible_from(scope) {

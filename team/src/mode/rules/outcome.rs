@@ -70,10 +70,10 @@ impl RunOutcome {
 /// Meaning of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Word {
-    /// The word ends the mode with this `lifecycle_outcome`. If the word is also valid as `run_outcome`, it has this
+    /// The word ends the mode with this `lifecycle_outcome`. The second value is the `run_outcome`, if the word is also valid as
     /// `run_outcome`.
     Ends(Lifecycle, Option<RunOutcome>),
-    /// The mode waits for its user; if a question is pending, for the answer.
+    /// The mode waits for its user. If a question is pending, the mode waits for the answer.
     Waits,
     /// The run continues with this status.
     Goes(RunOutcome),

@@ -115,8 +115,8 @@ pub fn forge(phase: &str) -> Result<&'static str, Refusal> {
     })
 }
 
-/// Checks a state of forge. If the state is active, fills in missing required fields. If `resumed` is true, the call itself
-/// sets `active`, and an ending phase is a contradiction; otherwise an ending phase ends the mode.
+/// Checks a state of forge. If the state is active, fills in missing required fields. If `resumed` is true, the call itself sets `active`,
+/// so an ending phase is refused. Otherwise an ending phase ends the mode.
 pub fn check_forge(
     state: &mut Map<String, Value>,
     resumed: bool,

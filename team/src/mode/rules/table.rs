@@ -12,7 +12,7 @@ pub struct ModeRules {
     pub prompted_rounds: (u64, u64),
     /// Phase of the completed mode.
     pub completed_phase: &'static str,
-    /// Extra fields of the mode's initial state; `null` if it has none.
+    /// Extra fields of the mode's initial state; `null` for a mode without extra fields.
     pub fields: fn() -> Value,
     /// True if the gate defers the mode until a plan exists.
     pub gated: bool,

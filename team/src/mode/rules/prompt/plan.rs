@@ -51,7 +51,7 @@ fn without(modes: &[Mode], others: &[Mode]) -> Vec<Mode> {
     kept.copied().collect()
 }
 
-/// Decides on the skills of a prompt. `active` are the modes that are active before it, in the order of their starts.
+/// Decides on the skills of a prompt. `active` are the modes that are active before the prompt, in the order of their starts.
 pub fn plan(skills: &[Skill], active: &[Mode], review: Review) -> Plan {
     let (requested, deferred) = split(skills);
     let mut plan = Plan {
