@@ -1,4 +1,4 @@
-//! Claims on tasks: proofs that callers present, their checks, and expired leases. Used by the commands of several nouns.
+//! Claims on tasks: proofs that callers present, their checks, and expired leases. Commands in several folders use this module.
 
 pub(crate) mod grant;
 pub mod holding;

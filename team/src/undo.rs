@@ -64,7 +64,7 @@ const LATER_MAX: usize = 5;
 /// The command to reverse, as read from the log.
 #[derive(Debug, Clone)]
 struct Target {
-    /// Seq of the event to undo: the caller's, or the agent's last one.
+    /// Seq of the event to undo: the event that the caller named, or the agent's last event.
     asked: u64,
     /// First event of the command.
     event: Event<'static>,

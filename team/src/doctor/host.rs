@@ -70,7 +70,7 @@ fn is_process(holder: &str, pid: u32) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// Checks that the file system is local. Only there do locks exclude other writers, and do syncs reach a disk.
+/// Checks that the file system is local. On other file systems, locks may not exclude other writers, and syncs may not reach a disk.
 pub(super) fn file_system(seen: &Observations<'_>) -> Observation<Check> {
     match seen.root.file_system() {
         None => Ok(Check::healthy("the data root is in memory")),

@@ -305,7 +305,7 @@ fn what_changes_a_log_as_a_whole_is_refused() {
     check_equal(&hosts);
 }
 
-/// A connection to the journal that can be cut. Other hosts can record first through it.
+/// A connection to the journal that a test can cut. A test can also let another host record first.
 #[derive(Debug, Clone)]
 struct Line {
     journal: MemoryJournal,

@@ -134,7 +134,7 @@ fn a_second_power_loss_before_a_sync_is_mended_as_well() {
     }
 }
 
-/// Copies a live directory as `tar` does: with other inodes, and with view files of another time.
+/// Copies a live directory as `tar` does. The copy has new inodes, and two of its view files are empty.
 fn copied(from: &Memory) -> Arc<Memory> {
     let to = Arc::new(Memory::new());
     let mut dirs = vec![PathBuf::new()];

@@ -1,5 +1,5 @@
-//! Reconciles the active modes with a mode that starts. Decides, completes the modes that hand over, first in sessions and
-//! then at the root, and updates the list of skills. The caller then starts the mode.
+//! Reconciles the active modes with a mode that starts. First decides if the mode may start. Then completes the modes that hand over to it,
+//! in sessions before the root, and updates the list of skills. The caller starts the mode afterwards.
 //!
 //! A mode at the root is active for every session. So its start is checked against every session with active modes, and one
 //! denial refuses the start. A stale session is ended instead of checked.
