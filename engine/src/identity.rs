@@ -153,7 +153,7 @@ impl Identity {
         match &self.journal {
             None => Ok(()),
             Some(_) => {
-                let why = "the log cannot be changed as a whole while several hosts share it";
+                let why = "commands that replace or cut the whole log are refused";
                 Err(Error::journal(JournalFault::Shared, why))
             }
         }

@@ -416,10 +416,10 @@ impl Reader {
         names.truncate(before.unwrap_or(names.len()));
         if names.len() + 1 != self.head().segment.max(1) as usize {
             let why = format!(
-                "{} segments come before {}, which is segment {}",
-                names.len(),
+                "the head names {} as segment {}, but {} segments come before it",
                 self.head().name,
-                self.head().segment
+                self.head().segment,
+                names.len()
             );
             let events = self.inner.dir.join(EVENTS_DIR);
             return Err(Error::corrupt(events, 0, None, why));

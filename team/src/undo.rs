@@ -211,7 +211,10 @@ impl Command for Reversal {
         };
         let target = self.target.as_ref().filter(|target| target.asked == asked);
         let Some(target) = target else {
-            let refusal = Refusal::new(Code::PointUnknown, "the event was not read");
+            let refusal = Refusal::new(
+                Code::PointUnknown,
+                format!("event {asked} was not read; try again"),
+            );
             return Err(refusal.detail(UNREAD, asked).into());
         };
         if target.event.actor != who && who != LEADER {

@@ -123,7 +123,7 @@ impl Context {
         };
         let epoch = found.epoch;
         let message = format!(
-            "this session held task {task_id} before, under epoch {earlier}; its claim is now epoch {epoch}"
+            "this session's claim of task {task_id} (epoch {earlier}) has ended; the task now has a claim with epoch {epoch}"
         );
         let error = CommandError::new(Exit::Refused, "claim_changed", message).about("epoch");
         let error = error

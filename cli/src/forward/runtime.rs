@@ -79,7 +79,7 @@ impl Runtime {
 fn unreadable(doing: &str, path: &Path, error: &io::Error) -> CommandError {
     let hint = match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            "nothing was tried; a daemon of another user may serve this data root, and only that user can use that daemon".to_owned()
+            "the command was not carried out; a daemon of another user may serve this data root, and only that user can use it".to_owned()
         }
         _ => removal(path),
     };
@@ -88,7 +88,7 @@ fn unreadable(doing: &str, path: &Path, error: &io::Error) -> CommandError {
 
 fn removal(path: &Path) -> String {
     format!(
-        "nothing was tried; if `teamlog serve --status` finds no daemon, remove {}",
+        "the command was not carried out; if `teamlog serve --status` finds no daemon, remove {}",
         path.display()
     )
 }
@@ -129,7 +129,10 @@ mod tests {
             let error = Runtime::of_team(root.path(), "demo").unwrap_err();
             assert_eq!(error.code(), "daemon_unreachable", "{content:?}");
             let hint = error.hint().unwrap();
-            assert!(hint.starts_with("nothing was tried"), "{content:?}: {hint}");
+            assert!(
+                hint.starts_with("the command was not carried out"),
+                "{content:?}: {hint}"
+            );
         }
     }
 }

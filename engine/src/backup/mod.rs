@@ -84,7 +84,7 @@ impl Backup {
         if !fits {
             return Err(Error::foreign(
                 dir.join(MANIFEST_FILE),
-                "the manifest names another log than the backup beside it",
+                "the manifest names another log than the backup in its directory",
             ));
         }
         let backup = Backup {

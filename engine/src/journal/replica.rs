@@ -356,7 +356,7 @@ fn check_term(term: Term, seen: Term) -> Result<()> {
     match term.is_before(seen) {
         true => {
             let why = format!(
-                "a former primary answers: its term is {}, and {} was seen",
+                "the server is a former primary: its term is {}, but this host has seen term {}",
                 term.number, seen.number
             );
             Err(Error::journal(JournalFault::Unreachable, why))

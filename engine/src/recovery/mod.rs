@@ -316,7 +316,7 @@ impl RecoveryContext<'_> {
         };
         let path = self.segment_path(&name.file(format));
         evidence.position = Position::Earlier;
-        let why = "the segment does not continue the one that the head names";
+        let why = "the segment does not follow the segment that the head names";
         let next_seq = evidence.head.last_seq + 1;
         (evidence.damage).get_or_insert(Error::corrupt(&path, 0, next_seq, why));
         if later.len() > 1 {
@@ -366,7 +366,7 @@ impl RecoveryContext<'_> {
             }
             (Verdict::Corrupt | Verdict::RebuildHead | Verdict::NextSegment, _) => {
                 let head = &recovered.head;
-                let why = "there are bytes after the end of a segment that another one follows";
+                let why = "bytes follow the end of a sealed segment";
                 return Err(evidence.damage.unwrap_or_else(|| {
                     Error::corrupt(self.segment_path(&head.name), head.end, head.last_seq, why)
                 }));

@@ -53,7 +53,7 @@ fn read_segment(
     let file = name.file(log.identity.format);
     let path = log.segment_path(&file);
     let corrupt = |offset: u64, seq: u64, why: String| {
-        let why = format!("{why}, and no valid head says how far the log was durable");
+        let why = format!("{why}; no valid head says where the durable part of the log ends");
         Error::corrupt(&path, offset, seq, why)
     };
     let bytes = log.storage.named().sealed(&path)?;

@@ -66,7 +66,7 @@ impl Log {
     }
 
     fn unclear(&self, file: &str) -> Error {
-        let why = "unclear, so verify the log to see whether this file is intact";
+        let why = "a quick check could not confirm this file; run verify to check it";
         Error::corrupt(self.dir().join(file), 0, None, why)
     }
 }

@@ -181,7 +181,7 @@ pub(super) fn behind(last: Option<EventId>, id: EventId) -> Result<EventId> {
     Err(Error::invalid(
         "created_at",
         id.created_at().to_string(),
-        "must be early enough for a later event id",
+        "must be earlier than the last time that an event id can encode",
     ))
 }
 

@@ -28,29 +28,29 @@ pub const BREACHES: [BreachRow; 6] = [
     },
     BreachRow {
         code: Code::BreachPartialAtomicLaunch,
-        when: "a launch leaves out members of the roster, or comes as a later batch",
+        when: "a launch leaves out members of the roster, or follows an earlier launch",
         back_to: "`MEMBERS_READY`",
         fits: partial,
         target: |_, _| State::MembersReady,
     },
     BreachRow {
         code: Code::BreachDomainBeforeCoreReady,
-        when: "the work of domains begins before both acks of the core",
-        back_to: "`CORE_READY` once launched, else nowhere",
+        when: "domains begin to work before both acks of the core",
+        back_to: "`CORE_READY` after the launch, else the current state",
         fits: domain_too_early,
         target: launched_or_here,
     },
     BreachRow {
         code: Code::BreachCoreNotReady,
         when: "`RUNNING` is entered, or the swarm declared, before both acks of the core; or the handshake times out",
-        back_to: "`CORE_READY` once launched, else nowhere",
+        back_to: "`CORE_READY` after the launch, else the current state",
         fits: core_not_ready,
         target: launched_or_here,
     },
     BreachRow {
         code: Code::BreachLeadSoloAnalysis,
-        when: "the lead does what domains or the core are there for; in `FALLBACK`, without a role",
-        back_to: "nowhere; `TEAM_READY` where it is called a simulation although there is a team",
+        when: "the lead does the work of domains or of the core; in `FALLBACK`, the lead gives no role",
+        back_to: "the current state; `TEAM_READY` if the lead calls it a simulation although there is a team",
         fits: lead_alone,
         target: |run, report| match &report.said {
             Ok(said) if said.simulation && run.state != State::Fallback => {
@@ -62,7 +62,7 @@ pub const BREACHES: [BreachRow; 6] = [
     BreachRow {
         code: Code::BreachInvalidFallbackReason,
         when: "the fallback is entered, or case C taken, although a team could be created and launched",
-        back_to: "`TEAM_READY`; nowhere while no team is known",
+        back_to: "`TEAM_READY`; the current state while no team is known",
         fits: invalid_fallback,
         target: |run, _| team_ready_or(run, run.state),
     },

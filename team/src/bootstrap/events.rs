@@ -86,41 +86,41 @@ macro_rules! table {
 table! {
     TeamCreateReturned = "team_create_returned", &[Init, TeamProbed] => "TEAM_PROBED",
         &[may("outcome", &[]), TEAM_NAME, may("message", &["msg"]), may("raw", &["returned", "result", "answer"])],
-        "in `TEAM_PROBED` only where the answer before said nothing, or named no team (`illegal_event`)";
+        "in `TEAM_PROBED` only if the previous answer was not recognised or named no team (`illegal_event`)";
     BranchTaken = "branch_taken", &[TeamProbed] => "TEAM_READY (A, B), FALLBACK (C)",
         &[may("case", &["branch"]), TEAM_NAME],
-        "the case is that of the outcome, A and B have a name (`branch_mismatch`)";
+        "the case agrees with the outcome; cases A and B have a team name (`branch_mismatch`)";
     FallbackEntered = "fallback_entered", &[TeamProbed, MembersReady] => "FALLBACK",
         &[may("reason", &["why"])],
-        "no team can be created, or none launched (`PROTOCOL_BREACH_INVALID_FALLBACK_REASON`)";
+        "no team can be created, or the team cannot be launched (`PROTOCOL_BREACH_INVALID_FALLBACK_REASON`)";
     RosterBuilt = "roster_built", &[TeamReady] => "MEMBERS_READY",
         &[may("core", &[]), may("domains", &["selected_domains"]), may("members", &["roster"])],
-        "both of the core, every selected domain, at least one, none twice (`roster_incomplete`)";
+        "the roster names both members of the core and every selected domain, at least one domain, and no name twice (`roster_incomplete`)";
     TeamLaunched = "team_launched", &[MembersReady] => "CORE_READY",
         &[must("method", &["launch_method"]), MODE, may("members", &["roster"]), may("core", &[]), may("domains", &["selected_domains"])],
-        "a mode is `team_launch`, or one of tasks (`invalid_input`); the members are the roster (`PROTOCOL_BREACH_PARTIAL_ATOMIC_LAUNCH`, `roster_incomplete`)";
+        "the mode is `team_launch` or a mode of tasks (`invalid_input`); the launched members equal the roster (`PROTOCOL_BREACH_PARTIAL_ATOMIC_LAUNCH`, `roster_incomplete`)";
     TaskLaunched = "task_launched", &[Running] => "",
         &[must("member", &["agent", "domain"]), TEAM_NAME, may("subagent_type", &[]), may("description", &["prompt"])],
-        "before `RUNNING` it is `PROTOCOL_BREACH_INITIAL_TASK_LAUNCH`; there a warning";
+        "a warning; before `RUNNING` it is `PROTOCOL_BREACH_INITIAL_TASK_LAUNCH`";
     LaunchUnavailable = "launch_unavailable", &[MembersReady] => "",
         &[may("raw", &["message", "msg", "returned", "reason"])],
         "recorded as `PROTOCOL_BLOCKED_TEAM_LAUNCH_UNAVAILABLE`";
     CorePinged = "core_pinged", &[CoreReady] => "",
         &[may("to", &["core", "members"])],
-        "`to` names the core (`illegal_event`); both, if it is left out";
+        "`to` names members of the core (`illegal_event`); without `to` both are meant";
     CoreReadyAck = "core_ready_ack", &[CoreReady] => "",
         &[must("from", &["by", "actor"]), may("launch", &[])],
-        "from one of the core, of this launch (`illegal_event`)";
+        "a member of the core sends it for this launch (`illegal_event`)";
     CoreHandshakeTimedOut = "core_handshake_timed_out", &[CoreReady] => "",
         &[MISSING],
-        "an ack is missing, and only the core is named (`illegal_event`); recorded as `PROTOCOL_BREACH_CORE_NOT_READY`";
+        "an ack is missing, and `missing` names only members of the core (`illegal_event`); recorded as `PROTOCOL_BREACH_CORE_NOT_READY`";
     CoreRelaunched = "core_relaunched", &[CoreReady] => "",
         &[MISSING, METHOD, MODE],
-        "at team level, and of the core only (`illegal_event`)";
+        "the launch is at team level, and of members of the core only (`illegal_event`)";
     RunningEntered = "running_entered", &[CoreReady] => "RUNNING",
         &[may("evidence", &["launch_evidence", "LAUNCH_EVIDENCE"]), may("launch_mode", &[]), may("launch_method", &[]), may("team_name", &[]),
             may("selected_domains", &[]), may("active_core_members", &[]), may("core_ready_ack", &[])],
-        "both acks (`PROTOCOL_BREACH_CORE_NOT_READY`), valid evidence that agrees with the log (`evidence_invalid`)";
+        "both acks were reported (`PROTOCOL_BREACH_CORE_NOT_READY`); the evidence is valid and agrees with the log (`evidence_invalid`)";
     SwarmDeclared = "swarm_declared", &[Running] => "",
         &[may("text", &["message"])],
         "before both acks it is `PROTOCOL_BREACH_CORE_NOT_READY`";
@@ -129,49 +129,49 @@ table! {
         "before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`";
     DomainStarted = "domain_started", &[Running] => "",
         &[DOMAIN],
-        "an active domain (`illegal_event`); before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`";
+        "the domain is active (`illegal_event`); before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`";
     MappingResult = "mapping_result", &[Running] => "",
         &[DOMAIN, MESSAGE_ID, must("to", &["recipient"]), ROUND, may("domain_file_path", &["path"]), may("path_origin", &[])],
-        "an active domain, one message id a round, sent again once (`illegal_event`); an absolute path, or a relative one in `references/` (`invalid_input`); before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`";
+        "the domain is active, a round has one message id, and a result is sent again at most once (`illegal_event`); the path is absolute or in `references/` (`invalid_input`); before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`";
     LeadContent = "lead_content", &[Fallback] => "",
         &[must("kind", &["type"]), may("role", &["ROLE"]), may("simulation", &["fallback"]), may("reason", &["why"]), may("domain", &["d"])],
         "in `FALLBACK` with a role; else `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
     DeliveryAck = "delivery_ack", &[Running] => "",
         &[must("by", &["from", "actor"]), DOMAIN, MESSAGE_ID, may("status", &[])],
-        "that result went to that member of the core (`illegal_event`); a status is `received` (`invalid_input`)";
+        "this result was delivered to this member of the core (`illegal_event`); `status` is `received` (`invalid_input`)";
     DeliveryAckTimeout = "delivery_ack_timeout", &[Running] => "",
         &[DOMAIN, may("message_id", &["id"]), may("missing_ack", &["by", "missing"])],
-        "that result is not confirmed (`illegal_event`); the second time blocks the domain";
+        "this result is not confirmed yet (`illegal_event`); the second time-out blocks the domain";
     ObstructionFeedback = "obstruction_feedback", &[Running] => "",
         &[DOMAIN, must("verdict", &[]), ROUND, may("reason", &["why"]), may("fix_requests", &[]), BY],
-        "the result of that round was delivered (`review_before_result`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
+        "the result of this round was delivered (`review_before_result`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
     Round1Complete = "round1_complete", &[Running] => "",
         &[may("coverage", &[]), may("verdicts", &["domain_verdicts"]), BY],
-        "every active domain is reviewed and confirmed by both of the core (`round1_incomplete`)";
+        "every active domain was reviewed, and both members of the core confirmed its result (`round1_incomplete`)";
     DomainExcluded = "domain_excluded", &[Running] => "",
         &[DOMAIN, may("reason", &["why"])],
-        "an active domain (`illegal_event`), a reason (`reason_required`)";
+        "the domain is active (`illegal_event`); a reason is given (`reason_required`)";
     RevisionSubmitted = "revision_submitted", &[Running] => "",
         &[DOMAIN, ROUND],
         "the last verdict is REVISE or REJECT (`untriggered_revision`)";
     GateCleared = "gate_cleared", &[Running] => "",
         &[may("clear_summary", &["summary"]), may("conditions_for_final_synthesis", &["conditions"]), BY],
-        "round 1 is complete, every active domain passes and is confirmed by both of the core, the summary is whole (`gate_refused`)";
+        "round 1 is complete, every active domain passes, both members of the core confirmed its result, and the summary has all its fields (`gate_refused`)";
     FinalSynthesisRequested = "final_synthesis_requested", &[Running] => "",
         &[BY],
         "the gate is cleared (`gate_not_cleared`)";
     FinalSynthesisAck = "final_synthesis_ack", &[Running] => "",
         &[BY, may("status", &[])],
-        "by the synthesizer, once it was asked (`illegal_event`); a status is `accepted` (`invalid_input`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
+        "the synthesizer sends it after the request (`illegal_event`); `status` is `accepted` (`invalid_input`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
     SynthesisResult = "synthesis_result", &[Running] => "",
         &[must("by", &["from", "actor"])],
-        "by the synthesizer, once it was asked (`illegal_event`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
+        "the synthesizer sends it after the request (`illegal_event`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
     MemberAdded = "member_added", &[Running] => "",
         &[must("domain", &["d", "member", "name"]), METHOD, MODE],
-        "at team level, no member yet (`illegal_event`); opens round 1 and the gate anew";
+        "the launch is at team level, and the domain is no member yet (`illegal_event`); it opens round 1 and the gate again";
     Signal = "signal", &[Init, TeamProbed, TeamReady, MembersReady, CoreReady, Running, Fallback] => "",
         &[must("signal", &["name"])],
-        "takes whatever else is said with it";
+        "accepts any further fields";
 }
 
 /// A signal, its event, and the field with a value that the signal implies.

@@ -102,7 +102,8 @@ impl Past {
     /// Returns the refusal of a mutation on a handle at a point in the past.
     pub fn unchangeable(&self) -> Refusal {
         let PastPoint { seq, time } = self.moment;
-        let message = format!("the past cannot be changed: this handle is at event {seq} ({time})");
+        let message =
+            format!("nothing can be recorded at a point in the past: event {seq} ({time})");
         Refusal::new(Code::PastReadOnly, message)
     }
 }

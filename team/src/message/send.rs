@@ -227,7 +227,7 @@ const UNREAD: &str = "unread";
 /// Refuses a known message id as long as the recorded message has not been read for the comparison.
 fn unread(id: &str, seq: u64) -> Refusal {
     let text = format!(
-        "message id {} was already used; the contents were not compared",
+        "message id {} was already used; try again to compare the contents",
         shown(id)
     );
     Refusal::new(Code::MessageIdReused, text).detail(UNREAD, seq)

@@ -220,7 +220,7 @@ impl TaskCreate {
         let fits = Json::from_value(&BTreeMap::from([("extra", &self.extra)]));
         let extra = fits.and_then(|_| Json::from_value(&self.extra));
         extra.map(Some).map_err(|error| {
-            let message = format!("input must fit into an event, but {error}");
+            let message = format!("input cannot be stored: {error}");
             Refusal::new(Code::InvalidInput, message).field("input")
         })
     }

@@ -162,8 +162,8 @@ impl Command for WriteAttention {
             _ => {}
         }
         let event = attention_set(DEFAULT_ACTOR, &said).map_err(|error| {
-            let text = page::json_text(&said).unwrap_or_default();
-            Refusal::invalid("input", &text, format!("must fit into an event ({error})"))
+            let message = format!("input cannot be stored: {error}");
+            Refusal::new(Code::InvalidInput, message).field("input")
         })?;
         Ok(command::Decision::Granted((), vec![event]))
     }

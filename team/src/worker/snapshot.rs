@@ -148,8 +148,8 @@ impl Command for WriteSnapshot {
     fn decide(&self, _: &Ctx, _: &Live) -> Result<Decision<()>> {
         let text = page::json_text(&self.snapshot).unwrap_or_default();
         let event = snapshot_written(DEFAULT_ACTOR, &text).map_err(|error| {
-            let rule = format!("must fit into an event ({error})");
-            Refusal::invalid("snapshot", &text, rule)
+            let message = format!("snapshot cannot be stored: {error}");
+            Refusal::new(Code::InvalidInput, message).field("snapshot")
         })?;
         Ok(Decision::Granted((), vec![event]))
     }

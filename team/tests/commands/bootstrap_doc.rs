@@ -74,7 +74,7 @@ fn signals() -> String {
     lines.extend(
         OTHER_SIGNALS
             .iter()
-            .map(|signal| format!("| `{signal}` | none: it is kept | |")),
+            .map(|signal| format!("| `{signal}` | none: the signal is stored | |")),
     );
     lines.join("\n")
 }

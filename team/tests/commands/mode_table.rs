@@ -60,28 +60,28 @@ fn phrases() -> String {
         "| part | words |".to_owned(),
         "|---|---|".to_owned(),
         format!(
-            "| in front | {}, then `{}` |",
+            "| before the phrase | {}, then `{}` |",
             listed(&keyword::FORCING),
             keyword::PLEASE
         ),
         format!("| verbs | {} |", listed(&keyword::VERBS)),
         format!(
-            "| names that mean nothing else | {} |",
+            "| names without another meaning | {} |",
             listed(&keyword::coined())
         ),
         format!(
             "| names that are ordinary words | {} |",
             listed(&keyword::ordinary())
         ),
-        format!("| what makes a name clear | `{}` |", keyword::MODE),
+        format!("| word that marks a name as a mode | `{}` |", keyword::MODE),
         format!("| at the end | {}, `.`, `!` |", listed(&keyword::BEHIND)),
         format!(
-            "| before what is to be done | `:`, a line break, {} |",
+            "| before the work | `:`, a line break, {} |",
             listed(&keyword::LEADING)
         ),
         format!("| go-aheads | {} |", listed(&gate::GO_AHEADS)),
-        format!("| going on | {} |", listed(&keyword::GOING_ON)),
-        "| calling off | `cancel` |\n".to_owned(),
+        format!("| words to continue | {} |", listed(&keyword::GOING_ON)),
+        "| word to cancel | `cancel` |\n".to_owned(),
     ]
     .join("\n")
 }

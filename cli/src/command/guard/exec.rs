@@ -184,8 +184,7 @@ pub(super) fn not_started(program: &OsStr, error: NotStarted) -> CommandError {
     match error {
         NotStarted::Unfenced(why) => {
             let message = format!("cannot restrict the command to its paths: {why}");
-            let hint =
-                "hooks that check each tool call before it runs need no support in the kernel";
+            let hint = "install the guard hooks instead; they need no Landlock";
             CommandError::new(Exit::Unfenced, "landlock_unavailable", message).or_hint(hint)
         }
         NotStarted::Failed(error) => {
