@@ -4,6 +4,7 @@
 //! direction of text or hide text, and no characters without width. All other characters stay unchanged.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use teamlog_team::projections::hidden;
 pub use teamlog_team::projections::hidden::escaped as visible;
 pub use teamlog_team::projections::hidden::escaped_in_json as visible_json;
