@@ -21,14 +21,14 @@ pub struct BreachRow {
 pub const BREACHES: [BreachRow; 6] = [
     BreachRow {
         code: Code::BreachInitialTaskLaunch,
-        when: "before `RUNNING`, members are launched by tasks of the lead's",
+        when: "before `RUNNING`, the lead launches members as tasks",
         back_to: "`TEAM_READY`; `INIT` while no team is known",
         fits: by_task,
         target: |run, _| team_ready_or(run, State::Init),
     },
     BreachRow {
         code: Code::BreachPartialAtomicLaunch,
-        when: "a launch leaves out members of the roster, or follows an earlier launch",
+        when: "a launch leaves out members of the roster, also as a later batch",
         back_to: "`MEMBERS_READY`",
         fits: partial,
         target: |_, _| State::MembersReady,
