@@ -268,7 +268,7 @@ impl HeadFile {
         if slots.foreign && slots.newest.is_none() && slots.damaged == 0 {
             return Err(Error::foreign(
                 &self.file.path,
-                "its log id differs from that of log.json",
+                "its log id differs from the log id in log.json",
             ));
         }
         Ok(slots)

@@ -85,7 +85,9 @@ fn bytes(env: &ProcessEnv, file: &Path) -> Result<Vec<u8>, CommandError> {
     lines_of(env, "FILE", file)?
         .take(ARTIFACT_BYTES_MAX + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| CommandError::io("read", "FILE", &error))?;
+        .map_err(|error| {
+            CommandError::io("read", &format!("artifact file {}", file.display()), &error)
+        })?;
     Ok(bytes)
 }
 

@@ -90,7 +90,7 @@ impl Context {
         );
         let init = |dir: &str| format!("{} --data-root {dir} init TEAM", self.called.name());
         let hint = format!(
-            "to keep the logs in another directory: {}\nto keep the logs in this directory all the same: {}",
+            "to keep the logs in another directory: {}\nto keep the logs in this directory anyway: {}",
             init("DIR"),
             init(&quoted(&root.display().to_string()))
         );

@@ -122,7 +122,7 @@ fn recover_unchecked(log: &RecoveryContext<'_>) -> Result<Recovered> {
             // Not all segments of the log were moved here yet, so the existing segments are not the whole log.
             return Err(Error::foreign(
                 log.dir.join(HEAD_FILE),
-                "a salvage was interrupted",
+                "a salvage was interrupted before the new head was in place",
             ));
         }
         let mut rebuilt = whole::rebuild_head(log)?;

@@ -107,7 +107,7 @@ pub struct Ended {
 /// `POST /v1/session/end`.
 pub fn end(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     let Credential::PageSession(session) = &request.call.caller.credential else {
-        let message = "only a page session can be ended; a token is replaced by rotating it";
+        let message = "only a page session can be ended; to replace a token, rotate it";
         let problem = Problem::new("forbidden", message);
         return Err(problem.detail("hint", "teamlog token rotate"));
     };

@@ -428,7 +428,7 @@ pub(crate) fn unsafe_file_system(why: &str) -> Refusal {
         Code::UnsafeFileSystem,
         format!("the data root is not safe for a log: {why}"),
     )
-    .hint("keep the data root on a local file system; to use this one all the same, pass --allow-network-fs")
+    .hint("keep the data root on a local file system; to use this file system anyway, pass --allow-network-fs")
 }
 
 pub(crate) fn team_exists(team: &str) -> Refusal {
