@@ -17,7 +17,7 @@ const OPTION_ID: &str = "team_option";
 const TYPED: [&str; 5] = ["init", "join", "restore", "purge", "rotate"];
 
 /// Commands with an optional positional argument after TEAM. clap accepts that argument in the place of TEAM.
-const AMBIGUOUS: [&str; 13] = [
+const AMBIGUOUS: [&str; 15] = [
     "can-write",
     "explain",
     "prompt",
@@ -27,6 +27,8 @@ const AMBIGUOUS: [&str; 13] = [
     "done",
     "approve",
     "assign",
+    "comment",
+    "review",
     "say",
     "ask",
     "reply",

@@ -35,6 +35,20 @@ pub(crate) fn enter(live: &Live, field: &'static str, agent: &str) -> Result<Vec
     Ok(joining(live, agent)?.into_iter().collect())
 }
 
+/// Returns the leader that hears of a task: the agent that assigned the task, else a member that is named as a leader, else the
+/// fixed leader.
+pub(crate) fn supervisor(live: &Live, task: &Task) -> Result<String> {
+    if let Some(by) = &task.assigned_by {
+        return Ok(by.clone());
+    }
+    for name in names::LEADERS {
+        if live.is_member(name)? {
+            return Ok(name.to_owned());
+        }
+    }
+    Ok(LEADER.to_owned())
+}
+
 /// Returns the workers of a team: all members except the leader, sorted.
 pub(crate) fn workers(live: &Live) -> Result<Vec<String>> {
     let mut members = live.members()?;

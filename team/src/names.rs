@@ -10,6 +10,9 @@ use crate::refusal::{Code, Refusal};
 /// The leader that every team has; always valid as sender and recipient.
 pub const LEADER: &str = "leader-fixed";
 
+/// Names that make an agent a leader, besides the fixed leader.
+pub(crate) const LEADERS: [&str; 2] = ["lead", "leader"];
+
 /// Actor of an event without an agent.
 pub const DEFAULT_ACTOR: &str = "teamlog";
 

@@ -44,8 +44,11 @@ pub struct UndoAnswer {
 const UNREAD: &str = "unread";
 /// Maximum number of earlier events that are searched for the first event of a command.
 const GROUP_MAX: u64 = 16;
+/// Kind of the event that asks for a review, beside the edit of the task.
+const REVIEWED: &str = "approval_recorded";
 /// Kinds of events that follow from another event of their command, each with the kind of that event.
-const FOLLOWS: [(&str, &str); 4] = [
+const FOLLOWS: [(&str, &str); 5] = [
+    (REVIEWED, "task_updated"),
     ("task_deps_changed", "task_updated"),
     ("message_sent", "task_updated"),
     ("message_sent", "task_assigned"),
@@ -72,6 +75,8 @@ struct Target {
     task: Option<Task>,
     /// The settings that the event changed, with their values before the event.
     settings: Vec<(Setting, Option<settings::Value>)>,
+    /// True if the command asked for a review.
+    asks_review: bool,
     /// The newest later events of the task, in the form `task_claimed by dev (event 7)`.
     later: Vec<String>,
 }
@@ -126,6 +131,7 @@ impl Team {
             event,
             task: None,
             settings: Vec::new(),
+            asks_review: false,
             later: Vec::new(),
         };
         match (&fact, before) {
@@ -135,6 +141,13 @@ impl Team {
                     .transpose()?
                     .flatten();
                 let seq = target.event.seq;
+                target.asks_review = self.query(|live, reader| {
+                    if seq >= reader.head().last_seq {
+                        return Ok(false);
+                    }
+                    let next = page::event(live, reader, seq + 1)?;
+                    Ok(next.kind == REVIEWED && next.refs.cause == Some(target.event.id))
+                })?;
                 target.later =
                     self.query(|live, reader| later(live, reader, &fact.task_id, seq))?;
             }
@@ -295,6 +308,12 @@ impl Target {
     fn reverse_task(&self, fact: &TaskFact, ctx: &Ctx, live: &Live, actor: &str) -> Reversed {
         let (id, seq) = (&fact.task_id, self.event.seq);
         match &fact.act {
+            TaskAct::Updated(_) if self.asks_review => {
+                return Err(self.refused(format!(
+                    "event {seq} asked for the review of task {id}, and the reviewer may have read it: to complete the task \
+                     without an approval, edit it with requires_approval=false"
+                )));
+            }
             TaskAct::Created(_)
             | TaskAct::Updated(_)
             | TaskAct::Assigned(_)

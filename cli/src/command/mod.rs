@@ -105,8 +105,8 @@ use teamlog_team::usage::report::UsageAnswer;
 use teamlog_team::{Recorded, lifecycle, log as events, message, receipt, story};
 use verify::{VerifiedLog, VerifiedTeam};
 use work::{
-    add, approve, assign, discard, done, edit, fail, list, next, note, reject, release, reopen,
-    show, take, undo,
+    add, approve, assign, comment, discard, done, edit, fail, list, next, note, reject, release,
+    reopen, review, show, take, undo,
 };
 
 /// Builds everything that depends on the table of subcommands: the clap definition, the effects for the guard, and
@@ -226,6 +226,7 @@ commands! {
     Next(next) = "next", Work, TeamData: "Claim the best ready task, and show it",
     Claim(take) = "claim", Work(All), TeamData: "Claim a task for a limited time, and show it",
     Note(note: of::<message::send::Send>) = "note", Work, TeamData: "Report on a task",
+    Comment(comment) = "comment", Work, TeamData: "Comment on a task, for everyone concerned with it",
     Done(done) = "done", Work, TeamData: "Complete a task that you claimed",
     Fail(fail) = "fail", Work(All), TeamData: "Mark a task that you claimed as failed",
     Release(release) = "release", Work(All), TeamData: "Release a task that you claimed, for other agents",
@@ -236,6 +237,7 @@ commands! {
     Assign(assign) = "assign", Work, TeamData: "Say which agent is to take a task",
     Undo(undo) = "undo", Work, TeamData: "Reverse your last command, or the command of an event",
     List(list) = "list", Work, Reads: "List tasks: your own, or by status or owner",
+    Review(review) = "review", Work(All), TeamData: "Ask for the review of a task that you claimed",
     Approve(approve: of::<team_task::approval::WriteApproval>) = "approve", Work(All), TeamData:
         "Approve a task, which may need it to be completed",
     Reject(reject: of::<team_task::approval::WriteApproval>) = "reject", Work(All), TeamData: "Reject a task, with the reason",

@@ -1,5 +1,6 @@
 //! Short commands for tasks: `add`, `next`, `claim`, `note`, `done`, `fail`, `release`, `drop`, `reopen`, `show`,
-//! `edit`, `assign`, `undo`, `list`, `approve` and `reject`. Each is a short form of a command of `task` or `tasks`, or
+//! `edit`, `assign`, `undo`, `list`, `review`, `approve`,
+//! `reject` and `comment`. Each is a short form of a command of `task` or `tasks`, or
 //! of an operation.
 
 use super::task::{complete_create, complete_edit, finish_as};
@@ -264,6 +265,27 @@ pub mod list {
     }
 }
 
+pub mod review {
+    use super::*;
+    use teamlog_team::ownership::review::ReviewRequest;
+
+    subcommands! {
+        operation::<ReviewRequest>("review", claim::review)
+            .agent("worker", |review| &mut review.worker)
+            .with(|review, NoOptions {}, context| {
+                let text = review.text.take();
+                let text = text.map(|text| words::text(&text, "TEXT", context));
+                review.text = text.transpose()?;
+                Ok(())
+            })
+            .details("The task then needs an approval before it can be completed; approvals from before do not count. The \
+                reviewer gets a message. The claim stays yours until its lease ends.")
+            .examples("\
+  teamlog review T-6 'on branch fix-login' --as dev
+  teamlog review T-6 --to qa --as dev")
+    }
+}
+
 /// `approve` and `reject`: the decision of a reviewer.
 mod decision {
     use super::*;
@@ -355,6 +377,35 @@ Examples:
             let reason = words::text(&self.reason, "WHY", context)?;
             decision::record(context, (&self.team, self.task_id), ("rejected", reason))
         }
+    }
+}
+
+pub mod comment {
+    use super::*;
+    use teamlog_team::thread::comment::TaskComment;
+
+    // The text of the comment. Not a doc comment, because clap would print it in the help of the command.
+    #[derive(Debug, clap::Args)]
+    #[group(skip)]
+    struct Text {
+        /// The comment; - reads it from standard input
+        #[arg(value_name = "TEXT")]
+        text: Vec<String>,
+    }
+
+    subcommands! {
+        operation::<TaskComment>("comment", render::thread::commented)
+            .agent("agent", |comment| &mut comment.worker)
+            .with(|comment, Text { text }, context| {
+                comment.body = words::joined(&text, "TEXT", context)?;
+                Ok(())
+            })
+            .details("The comment is a post in the task's thread; the first comment starts the thread. The owner of the task, the \
+                agent that assigned it, and the agents that commented before find it in their inboxes. It changes no status: \
+                to report on your work use `teamlog note`.")
+            .examples("\
+  teamlog comment T-6 'the schema has changed' --as qa
+  git diff | teamlog comment T-6 - --as qa")
     }
 }
 

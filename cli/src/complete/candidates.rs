@@ -35,9 +35,9 @@ const LOOKED_AT_MAX: usize = 1_000;
 const LOCK_DEADLINE: Duration = Duration::from_millis(100);
 
 /// Commands whose first word is a task if TEAM is left out.
-const TASK_COMMANDS: [&str; 12] = [
-    "note", "done", "fail", "claim", "release", "drop", "reopen", "show", "edit", "assign",
-    "approve", "reject",
+const TASK_COMMANDS: [&str; 14] = [
+    "note", "comment", "review", "done", "fail", "claim", "release", "drop", "reopen", "show",
+    "edit", "assign", "approve", "reject",
 ];
 /// Commands whose first word is an agent if TEAM is left out.
 const AGENT_COMMANDS: [&str; 2] = ["say", "ask"];

@@ -1,7 +1,7 @@
 //! Commands and values of other tools, and the equivalent commands and values of teamlog.
 
 /// Commands of other tools, each with the equivalent command line of teamlog.
-const COMMANDS: [(&str, &str); 33] = [
+const COMMANDS: [(&str, &str); 32] = [
     ("block", "teamlog note TASK TEXT --blocked"),
     ("blocked", "teamlog list --status blocked"),
     ("cancel", "teamlog drop TASK"),
@@ -9,7 +9,6 @@ const COMMANDS: [(&str, &str); 33] = [
         "close",
         "for a task: teamlog done TASK\nfor a team: teamlog api cleanup --input '{\"team_name\":\"TEAM\"}'",
     ),
-    ("comment", "teamlog note TASK TEXT"),
     ("complete", "teamlog done TASK"),
     (
         "create",

@@ -3,6 +3,7 @@
 use crate::render::prelude::*;
 use crate::render::{doubts, paths};
 use teamlog_team::ownership::assign::AssignmentAnswer;
+use teamlog_team::ownership::review::ReviewAnswer;
 use teamlog_team::projections::Status;
 use teamlog_team::task::claim::ClaimAnswer;
 use teamlog_team::task::claim_next::ClaimNextAnswer;
@@ -46,6 +47,16 @@ pub fn assigned(answer: &AssignmentAnswer, view: &View) -> Vec<String> {
         ));
     }
     shown.extend(doubts::of_task(&answer.doubts, &task.task_id, owner));
+    shown
+}
+
+/// Renders a task whose holder asked for a review, and the reviewer.
+pub fn review(answer: &ReviewAnswer, view: &View) -> Vec<String> {
+    let mut shown = stands("", &answer.task, view);
+    let reviewer = visible(&answer.reviewer);
+    shown.push(format!(
+        "  waits for the approval of {reviewer}, who got a message"
+    ));
     shown
 }
 

@@ -38,6 +38,7 @@ pub mod timeline;
 pub mod token;
 pub mod usage;
 pub mod who;
+pub mod wrap;
 
 use style::Paint;
 use teamlog_team::engine::Timestamp;

@@ -2,6 +2,7 @@
 
 use crate::render::attributes;
 use crate::render::prelude::*;
+use crate::render::thread;
 use crate::render::timeline;
 use teamlog_team::engine::Json;
 use teamlog_team::projections::Task;
@@ -80,6 +81,9 @@ pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
         .filter(|(_, cell)| !cell.is_empty())
         .map(|(name, cell)| vec![styled(Style::Dim, name), cell]);
     shown.extend(lines(rows, 2, view));
+    if let Some(comments) = &answer.comments {
+        push_below(&mut shown, thread::comments(comments, view));
+    }
     if let Some(history) = &answer.history {
         shown.push(String::new());
         shown.extend(timeline::lines(history, view));

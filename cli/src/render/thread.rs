@@ -5,8 +5,10 @@ use crate::render::escape::visible_lines;
 use crate::render::event::word;
 use crate::render::inbox::by;
 use crate::render::prelude::*;
+use crate::render::wrap;
 use serde_json::Value;
-use teamlog_team::projections::thread::ThreadShown;
+use teamlog_team::projections::thread::{PostShown, ThreadShown};
+use teamlog_team::thread::comment::{CommentAnswer, Comments};
 use teamlog_team::thread::list::{ThreadListAnswer, ThreadListed};
 use teamlog_team::thread::post::ThreadPostAnswer;
 use teamlog_team::thread::search::ThreadSearchAnswer;
@@ -31,6 +33,36 @@ fn head(thread: &ThreadShown, view: &View) -> Vec<String> {
     ]
 }
 
+/// Formats a line such as `comment 3 on task 1  qa -> dev, lead  (event 12)`.
+pub fn commented(answer: &CommentAnswer, view: &View) -> Vec<String> {
+    let post = &answer.message;
+    let comment = view.paint.show(Style::Good, "comment");
+    let line = format!(
+        "{comment} {} on task {}  {}{} -> {}  (event {})",
+        answer.comments,
+        visible(&answer.task_id),
+        visible(&post.from),
+        by(post.actor.as_deref()),
+        visible(&names_or("nobody", &post.to)),
+        post.seq
+    );
+    let mut shown = vec![line];
+    shown.extend(doubts::of_recipients(&answer.doubts));
+    shown
+}
+
+/// Renders the newest comments on a task, wrapped, and says how to read the others.
+pub fn comments(comments: &Comments, view: &View) -> Vec<String> {
+    let count = time::plural(comments.count, "comment");
+    let mut shown = vec![view.paint.show(Style::Dim, count).to_string()];
+    shown.extend(posts(&comments.newest, view));
+    if comments.count > comments.newest.len() as u64 {
+        let thread = visible(&comments.thread_id);
+        shown.push(format!("older ones: teamlog thread tail {thread}"));
+    }
+    shown
+}
+
 /// Formats a line such as `said msg-…  dev -> qa, lead  (event 12)`.
 pub fn posted(answer: &ThreadPostAnswer, view: &View) -> Vec<String> {
     let post = &answer.message;
@@ -50,18 +82,24 @@ pub fn posted(answer: &ThreadPostAnswer, view: &View) -> Vec<String> {
 
 pub fn talk(answer: &ThreadTailAnswer, view: &View) -> Vec<String> {
     let mut shown = head(&answer.thread, view);
-    for post in &answer.messages {
+    shown.extend(posts(&answer.messages, view));
+    shown.extend(more("older", &answer.next_cursor));
+    shown
+}
+
+fn posts(posts: &[PostShown], view: &View) -> Vec<String> {
+    let mut shown = Vec::new();
+    for post in posts {
         shown.push(format!(
             "{}{}  {}",
             view.paint.show(Style::Bold, visible(&post.from)),
             by(post.actor.as_deref()),
             view.paint.show(Style::Dim, view.ago_of(&post.ts))
         ));
-        let text = visible_lines(&post.body);
-        let lines = text.lines().map(|line| format!("  {line}"));
-        shown.extend(lines.map(|line| line.trim_end().to_owned()));
+        for line in visible_lines(&post.body).lines() {
+            shown.extend(wrap::lines(line, 2, view));
+        }
     }
-    shown.extend(more("older", &answer.next_cursor));
     shown
 }
 

@@ -16,6 +16,8 @@ pub struct TaskContext {
     pub approval: Option<ApprovalShown>,
     /// True if the lease of the claim ran out, but no event records the end yet.
     pub lease_expired: bool,
+    /// Number of comments on the task.
+    pub comments: u64,
 }
 
 /// Declares the fields of a task: name, place and description.
@@ -149,6 +151,8 @@ fields! { (task, context)
     /// Numbers of child tasks: all, unfinished and completed. The task is not offered while a child is unfinished. Only in answers, not in
     /// the view file
     Children "children" = task.governed.plan.children;
+    /// Number of comments on the task. In answers only, never in the view file
+    Comments "comments" = context.comments;
     /// Paths that the holder may write, relative to the repository
     Resources "resources" = task.governed.resources;
     /// True if other agents may hold the same paths at the same time
@@ -212,6 +216,7 @@ mod tests {
             F::UnknownDependencies,
             F::Approval,
             F::LeaseExpired,
+            F::Comments,
         ];
         let stored = [task, reported, governed, attributes, plan, context.to_vec()].concat();
         for field in Field::ALL {

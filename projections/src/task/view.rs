@@ -100,6 +100,7 @@ pub static VIEW: Dialect = Dialect::new(
         Field::FailedDependencies,
         Field::UnknownDependencies,
         Field::Approval,
+        Field::Comments,
     ],
     micros,
     same_name,

@@ -1,7 +1,9 @@
 //! Queries of threads.
 
 use super::Thread;
-use super::row::{NUMBERED, POSTS, THREAD, thread_key};
+use super::row::{
+    NUMBERED, OF_TASK, POSTS, THREAD, TaskThread, authors_key, task_thread_key, thread_key,
+};
 use crate::natural;
 use crate::prelude::*;
 
@@ -25,6 +27,27 @@ impl TeamState {
     pub fn thread_posts(&self, id: &str, before: Option<u64>, limit: usize) -> Result<SeqPage> {
         self.rows()
             .page(&key::series(POSTS, id.as_bytes()), before, limit)
+    }
+    /// Returns the thread of a task, which has the comments on the task.
+    pub fn thread_of_task(&self, task_id: &str) -> Result<Option<Thread>> {
+        let linked: Option<TaskThread> = self.rows().get(&task_thread_key(task_id))?;
+        linked.map_or(Ok(None), |linked| self.thread(&linked.thread_id))
+    }
+    /// Returns the number of comments on a task.
+    pub fn comments(&self, task_id: &str) -> Result<u64> {
+        let thread = self.thread_of_task(task_id)?;
+        Ok(thread.map_or(0, |thread| thread.messages))
+    }
+    /// Returns true if any task has a thread.
+    pub fn has_task_threads(&self) -> Result<bool> {
+        let first = self.rows().prefix(&[OF_TASK], false).next();
+        Ok(first.transpose()?.is_some())
+    }
+    /// Returns the first `limit` authors of a thread's posts, sorted by name.
+    pub fn thread_authors(&self, id: &str, limit: usize) -> Result<Vec<String>> {
+        let authors = authors_key(id);
+        let found = self.rows().prefix(&authors, false).take(limit);
+        found.map(|entry| Ok(entry?.name(authors.len()))).collect()
     }
     /// Returns a number that is larger than the number of every thread.
     pub fn next_thread_number(&self) -> Result<u64> {

@@ -9,6 +9,10 @@ pub(super) const THREAD: u8 = 0x48;
 pub(super) const NUMBERED: u8 = 0x49;
 /// Series of a thread's posts.
 pub(super) const POSTS: u8 = 0xB0;
+/// Namespace of the threads of tasks; key: task id.
+pub(super) const OF_TASK: u8 = 0xB1;
+/// Marks of the authors of posts; key: thread id, author.
+const AUTHORS: u8 = 0xB6;
 
 /// A thread; its key has the id.
 #[derive(
@@ -44,6 +48,14 @@ pub struct Thread {
 }
 row!(Thread);
 
+/// The thread of a task, which has the comments on the task: the first thread that was linked to it.
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub(super) struct TaskThread {
+    /// Id of the thread.
+    pub thread_id: String,
+}
+row!(TaskThread);
+
 impl Stored<Option<(u64, [u8; 16])>> for Option<(u64, EventId)> {
     fn stored(&self) -> Option<(u64, [u8; 16])> {
         self.map(|(seq, id)| (seq, id.bytes()))
@@ -55,6 +67,19 @@ impl Stored<Option<(u64, [u8; 16])>> for Option<(u64, EventId)> {
 
 pub(super) fn thread_key(id: &str) -> Vec<u8> {
     key_of(THREAD, &natural::key(id))
+}
+
+pub(super) fn task_thread_key(task_id: &str) -> Vec<u8> {
+    key_of(OF_TASK, task_id.as_bytes())
+}
+
+/// Returns the first bytes of the keys of a thread's authors.
+pub(super) fn authors_key(id: &str) -> Vec<u8> {
+    named(AUTHORS, id)
+}
+
+pub(super) fn author_key(id: &str, author: &str) -> Vec<u8> {
+    [&*authors_key(id), author.as_bytes()].concat()
 }
 
 /// Returns the number in an id.

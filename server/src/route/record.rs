@@ -77,6 +77,7 @@ pub static HTTP: Dialect = Dialect::new(
         Row::new("deferUntil", Field::DeferUntil, IfSet),
         Row::new("parent", Field::Parent, IfSet),
         Row::new("children", Field::Children, IfSet),
+        Row::new("comments", Field::Comments, IfSet),
         Row::new("updatedAt", Field::UpdatedAt, Always),
         Row::new("updatedSeq", Field::Seq, Always),
         Row::special(

@@ -105,14 +105,16 @@ pub struct SomeTasks {
 pub fn list(asked: Tasks, team: &mut Team) -> Result<SomeTasks, Problem> {
     let (page, now) = (team.tasks(asked.or_all())?, team.now());
     let (mut failed, mut unknown) = (page.failed_dependencies, page.unknown_dependencies);
-    let mut approvals = page.approvals;
+    let (mut approvals, mut comments) = (page.approvals, page.comments);
     let shown = |task: Listed| {
         let unmet = UnmetDeps {
             failed: failed.remove(&task.task_id).unwrap_or_default(),
             unknown: unknown.remove(&task.task_id).unwrap_or_default(),
         };
         let approval = approvals.remove(&task.task_id);
-        Task(TaskRecord::at(task.into_task(), unmet, now).with_approval(approval))
+        let comments = comments.remove(&task.task_id).unwrap_or_default();
+        let record = TaskRecord::at(task.into_task(), unmet, now);
+        Task(record.with_approval(approval).with_comments(comments))
     };
     Ok(SomeTasks {
         tasks: page.tasks.into_iter().map(shown).collect(),
@@ -130,8 +132,10 @@ pub fn show(asked: ReadTask, team: &mut Team) -> Result<OneTask, Problem> {
         failed: shown.failed_dependencies,
         unknown: shown.unknown_dependencies,
     };
-    let task = TaskRecord::at(shown.task, unmet, team.now());
-    Ok(Task(task.with_approval(shown.approval)).into())
+    let comments = shown.comments.map_or(0, |comments| comments.count);
+    let record = TaskRecord::at(shown.task, unmet, team.now());
+    let record = record.with_approval(shown.approval);
+    Ok(Task(record.with_comments(comments)).into())
 }
 
 /// Fields of a new task.
@@ -347,9 +351,8 @@ fn task(live: &Live, id: &str, now: Timestamp) -> Result<Task> {
         Some(task) => {
             let unmet = blocking::unmet_dependencies(live, &task)?;
             let approval = approval::last(live, id)?;
-            Ok(Task(
-                TaskRecord::at(task, unmet, now).with_approval(approval),
-            ))
+            let record = TaskRecord::at(task, unmet, now).with_approval(approval);
+            Ok(Task(record.with_comments(live.comments(id)?)))
         }
         None => Err(holding::not_found(id).into()),
     }

@@ -11,8 +11,6 @@ use crate::task::report;
 const ITEMS_MAX: usize = 10;
 /// Maximum number of tasks examined per list. A total up to this number is exact.
 const LOOKED_AT: usize = 1_000;
-/// Names that make an agent a leader, besides the fixed leader.
-const LEADERS: [&str; 2] = ["lead", "leader"];
 /// Maximum length of a text in characters.
 const TEXT_MAX: usize = 60;
 
@@ -108,7 +106,7 @@ pub struct FinishedTask {
 /// Returns true if an agent is a leader: the fixed leader, an agent named `lead` or `leader`, or an agent that assigned a
 /// task to another agent.
 pub(crate) fn leads(live: &Live, agent: &str) -> Result<bool> {
-    Ok(agent == LEADER || LEADERS.contains(&agent) || live.gave_work(agent)?)
+    Ok(agent == LEADER || names::LEADERS.contains(&agent) || live.gave_work(agent)?)
 }
 
 impl Team {

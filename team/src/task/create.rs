@@ -299,5 +299,7 @@ pub(crate) fn record(live: &Live, id: &str, now: Timestamp) -> Result<TaskRecord
     let task = live.task(id)?.ok_or_else(|| holding::not_found(id))?;
     let unmet = blocking::unmet_dependencies(live, &task)?;
     let approval = approval::last(live, id)?;
-    Ok(TaskRecord::at(task, unmet, now).with_approval(approval))
+    let comments = live.comments(id)?;
+    let record = TaskRecord::at(task, unmet, now);
+    Ok(record.with_approval(approval).with_comments(comments))
 }

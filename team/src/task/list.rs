@@ -4,6 +4,7 @@ use crate::projections::worker::ApprovalShown;
 use crate::task::approval;
 use crate::task::prelude::*;
 use crate::task::sorting::{SortOrder, Sorting, TaskSort};
+use crate::thread::comment;
 use schemars::{Schema, SchemaGenerator};
 
 /// Input of `list-tasks`.
@@ -122,7 +123,7 @@ impl ReadTasks {
     }
 }
 
-/// The answer `{tasks[], failed_dependencies?, unknown_dependencies?, approvals?, count, next_cursor}`.
+/// The answer `{tasks[], failed_dependencies?, unknown_dependencies?, approvals?, comments?, count, next_cursor}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TasksAnswer {
     /// The tasks of the page, as recorded. A task has the mark `lease_expired` if its lease has expired but no event records
@@ -138,6 +139,9 @@ pub struct TasksAnswer {
     /// Per task of the page: the last decision of a reviewer.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub approvals: BTreeMap<String, ApprovalShown>,
+    /// Per task of the page: the number of comments.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub comments: BTreeMap<String, u64>,
     /// Number of tasks on the page.
     pub count: usize,
     /// Cursor of the next page; `null` on the last page. In the order of ids it is the last id of the page, in another order the
@@ -159,6 +163,7 @@ impl Team {
                 failed_dependencies: unmet.failed,
                 unknown_dependencies: unmet.unknown,
                 approvals: approval::of_all(live, &page.tasks)?,
+                comments: comment::counts(live, &page.tasks)?,
                 count: page.tasks.len(),
                 next_cursor: last.map(|last| sorting.cursor(last)),
                 tasks: Listed::all(page.tasks, now),

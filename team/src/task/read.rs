@@ -58,14 +58,16 @@ impl Team {
         let now = self.now();
         let page = self.tasks(tasks)?;
         let (mut failed, mut unknown) = (page.failed_dependencies, page.unknown_dependencies);
-        let mut approvals = page.approvals;
+        let (mut approvals, mut comments) = (page.approvals, page.comments);
         let record = |task: Listed| {
             let unmet = UnmetDeps {
                 failed: failed.remove(&task.task_id).unwrap_or_default(),
                 unknown: unknown.remove(&task.task_id).unwrap_or_default(),
             };
             let approval = approvals.remove(&task.task_id);
-            TaskRecord::at(task.into_task(), unmet, now).with_approval(approval)
+            let comments = comments.remove(&task.task_id).unwrap_or_default();
+            let record = TaskRecord::at(task.into_task(), unmet, now);
+            record.with_approval(approval).with_comments(comments)
         };
         Ok(TasksData {
             count: page.count,

@@ -34,6 +34,7 @@ pub static TEAM_API: Dialect = Dialect::new(
         Row::new("defer_until", Field::DeferUntil, IfSet),
         Row::new("parent", Field::Parent, IfSet),
         Row::new("children", Field::Children, IfSet),
+        Row::new("comments", Field::Comments, IfSet),
         Row::new("resources", Field::Resources, IfSet),
         Row::new("shared", Field::Shared, IfSet),
         Row::new("claim", Field::Claim, IfSet),
@@ -114,7 +115,7 @@ impl JsonSchema for TaskRecord {
 
 /// Field names that answers and views use for facts about a task. A creator's own fields must not have these names. The input of
 /// `create-task` has other names for these facts.
-pub const RESERVED: [&str; 43] = [
+pub const RESERVED: [&str; 44] = [
     "id",
     "status",
     "result",
@@ -152,6 +153,7 @@ pub const RESERVED: [&str; 43] = [
     "assigned_by",
     "claimed_by",
     "children",
+    "comments",
     "schema_version",
     "schemaVersion",
     "last_message_id",
@@ -167,6 +169,7 @@ impl TaskRecord {
             unmet,
             approval: None,
             lease_expired: task.lease_expired(now),
+            comments: 0,
         };
         TaskRecord { task, context }
     }
@@ -175,6 +178,13 @@ impl TaskRecord {
     #[must_use]
     pub fn with_approval(mut self, approval: Option<ApprovalShown>) -> TaskRecord {
         self.context.approval = approval;
+        self
+    }
+
+    /// Adds the number of comments to the record.
+    #[must_use]
+    pub fn with_comments(mut self, comments: u64) -> TaskRecord {
+        self.context.comments = comments;
         self
     }
 }

@@ -5,6 +5,7 @@ use crate::projections::worker::ApprovalShown;
 use crate::task::approval;
 use crate::task::history;
 use crate::task::prelude::*;
+use crate::thread::comment::{self, Comments};
 
 operation! {
     /// Show one task, and on request its newest events
@@ -27,7 +28,7 @@ operation! {
     refuses = [TaskNotFound, CursorUnknown]
 }
 
-/// The answer `{team, task, failed_dependencies?, unknown_dependencies?, approval?, lease_expired?, history?, next_cursor?}`.
+/// The answer `{team, task, failed_dependencies?, unknown_dependencies?, approval?, comments?, lease_expired?, history?, next_cursor?}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskShowAnswer {
     /// The team.
@@ -47,6 +48,9 @@ pub struct TaskShowAnswer {
     /// The last decision of a reviewer on the task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalShown>,
+    /// The newest comments on the task, and their number; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comments: Option<Comments>,
     /// True if the lease of the task's claim has expired but no event records the expiry yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
@@ -72,6 +76,7 @@ impl Team {
                 failed_dependencies: unmet.failed,
                 unknown_dependencies: unmet.unknown,
                 approval: approval::last(live, &show.task_id)?,
+                comments: comment::newest(live, reader, &show.task_id)?,
                 lease_expired: task.lease_expired(now),
                 task,
                 history: None,

@@ -1,5 +1,6 @@
 //! Threads: conversations of several agents, linked to tasks.
 
+pub mod comment;
 pub mod link;
 pub mod list;
 pub mod post;

@@ -47,7 +47,7 @@ impl Command for ThreadPost {
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
-        let body = self.body()?;
+        let body = check_body(&self.body)?;
         let worker = ctx.agent(self.worker.as_deref());
         let mut events = author(live, worker)?;
         let thread = found(live, &self.thread_id)?;
@@ -76,35 +76,14 @@ impl Command for ThreadPost {
         (posted, doubts): &Self::Decided,
         after: &After<'_>,
     ) -> Result<ThreadPostAnswer> {
-        let last: Option<(u64, EventId)> = found(after.live, &self.thread_id)?.last_post;
-        let missing = || Failure::from(Error::Poisoned("the post recorded no message".into()));
-        let (seq, id) = last.ok_or_else(missing)?;
-        let message = PostShown::new(&self.thread_id, posted, seq, id);
-        let recorded = after.events.iter().find(|event| event.seq == seq);
         Ok(ThreadPostAnswer {
-            message: match recorded {
-                Some(event) => message.by(&event.actor),
-                None => message,
-            },
+            message: posted_last(after, &self.thread_id, posted)?,
             doubts: doubts.clone(),
         })
     }
 }
 
 impl ThreadPost {
-    fn body(&self) -> Result<&str, Refusal> {
-        let body = self.body.trim();
-        if body.is_empty() {
-            return Err(Refusal::invalid("body", &self.body, "must not be blank"));
-        }
-        if body.len() > BODY_BYTES_MAX {
-            let bytes = body.len();
-            let message = format!("body must have at most {BODY_BYTES_MAX} bytes, but has {bytes}");
-            return Err(Refusal::new(Code::TooLarge, message).field("body"));
-        }
-        Ok(body)
-    }
-
     fn recipients(&self, live: &Live, thread: &Thread, author: &str) -> Result<Vec<String>> {
         let mut recipients = match self.to.as_deref() {
             None | Some([]) => thread.participants.clone(),
@@ -113,4 +92,35 @@ impl ThreadPost {
         recipients.retain(|agent| agent != author);
         Ok(recipients)
     }
+}
+
+/// Returns the text of a post without white space around it. Refuses a blank or too long text.
+pub(crate) fn check_body(body: &str) -> Result<&str, Refusal> {
+    let text = body.trim();
+    if text.is_empty() {
+        return Err(Refusal::invalid("body", body, "must not be blank"));
+    }
+    if text.len() > BODY_BYTES_MAX {
+        let bytes = text.len();
+        let message = format!("body must have at most {BODY_BYTES_MAX} bytes, but has {bytes}");
+        return Err(Refusal::new(Code::TooLarge, message).field("body"));
+    }
+    Ok(text)
+}
+
+/// Returns the post that a command just recorded as the last one of its thread.
+pub(crate) fn posted_last(
+    after: &After<'_>,
+    thread_id: &str,
+    posted: &Posted,
+) -> Result<PostShown> {
+    let last: Option<(u64, EventId)> = found(after.live, thread_id)?.last_post;
+    let missing = || Failure::from(Error::Poisoned("the post recorded no message".into()));
+    let (seq, id) = last.ok_or_else(missing)?;
+    let message = PostShown::new(thread_id, posted, seq, id);
+    let recorded = after.events.iter().find(|event| event.seq == seq);
+    Ok(match recorded {
+        Some(event) => message.by(&event.actor),
+        None => message,
+    })
 }

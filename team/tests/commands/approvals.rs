@@ -6,8 +6,10 @@ use crate::prelude::*;
 use teamlog_team::attention::AttentionKind;
 use teamlog_team::lifecycle::status::Status;
 use teamlog_team::message::effect::Applied;
+use teamlog_team::ownership::review::ReviewRequest;
 use teamlog_team::projections::task::Attributes;
 use teamlog_team::projections::task::event::TaskCreated;
+use teamlog_team::undo::Undo;
 
 fn approval(required: bool) -> Attributes {
     Attributes {
@@ -247,4 +249,53 @@ fn what_waits_for_an_approval_is_shown_and_not_told_to_complete() {
     let commands = primed(&mut team)["commands"].to_string();
     shows!(&*commands => has "task complete demo 1");
     team.task_finish(complete(&held)).unwrap();
+}
+
+#[test]
+fn a_review_needs_a_new_approval_and_tells_the_reviewer() {
+    let (_, mut team) = demo();
+    let held = claimed(&mut team, new("first"));
+    decide(&mut team, "1", "approved", "the plan is fine");
+    let ask = given!(ReviewRequest, task_id: "1", worker: "dev", text: "on branch first");
+    let asked = team.request_review(ask.clone()).unwrap();
+    assert_eq!(asked.reviewer, "lead");
+    assert_eq!(asked.task.governed.attributes.requires_approval, Some(true));
+    let shown = asked.task.context.approval.unwrap();
+    assert_eq!(
+        shown.decision_reason,
+        "dev asks for a review: on branch first"
+    );
+    let kinds = events(&mut team);
+    let last: Vec<&Value> = kinds
+        .iter()
+        .rev()
+        .take(3)
+        .map(|event| &event["kind"])
+        .collect();
+    assert_eq!(last, ["message_sent", "approval_recorded", "task_updated"]);
+    assert_eq!(kinds[kinds.len() - 2]["actor"], "dev");
+    let read = team
+        .read(given!(Read, agent: "lead", unread: true))
+        .unwrap();
+    shows!(read.messages.last().unwrap().payload.as_str() => has "please review task 1: on branch first");
+
+    // The approval from before the review does not count.
+    let refusal = refused(team.task_finish(complete(&held)), Code::ApprovalRequired);
+    assert_eq!(refusal.details["approval"]["status"], "pending");
+    let undo = team.undo(given!(Undo, worker: "dev"));
+    shows!(&*refused(undo, Code::InvalidTransition).message => has "asked for the review of task 1");
+    decide(&mut team, "1", "approved", "fine");
+    team.task_finish(complete(&held)).unwrap();
+    refused(team.request_review(ask), Code::AlreadyTerminal);
+}
+
+#[test]
+fn only_the_holder_asks_for_a_review_and_never_itself() {
+    let (_, mut team) = demo();
+    claimed(&mut team, new("first"));
+    let ask = |worker: &str, to: &str| given!(ReviewRequest, task_id: "1", worker, to);
+    refused(team.request_review(ask("qa", "lead")), Code::NotHolder);
+    let own = refused(team.request_review(ask("dev", "dev")), Code::InvalidInput);
+    assert_eq!(own.field.as_deref(), Some("to"));
+    refused(team.request_review(ask("dev", "ops")), Code::WorkerNotFound);
 }

@@ -41,6 +41,7 @@ mod claims;
 mod claims_seen;
 mod clock;
 mod closing;
+mod comments;
 mod concerns;
 mod costs;
 mod creating;

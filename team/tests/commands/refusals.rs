@@ -346,6 +346,12 @@ fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
         ),
         (
             "spent",
+            "comment-task",
+            json!({"task_id": "1", "body": "b", "worker": "dev"}),
+            BudgetExceeded,
+        ),
+        (
+            "spent",
             "send-message",
             json!({"from_worker": "lead", "to_worker": "dev", "body": "b"}),
             BudgetExceeded,
@@ -512,6 +518,30 @@ fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
             "edit-task",
             json!({"task_id": "1", "subject": "t", "worker": "qa"}),
             NotHolder,
+        ),
+        (
+            "claimed",
+            "request-review",
+            json!({"task_id": "1", "worker": "qa"}),
+            NotHolder,
+        ),
+        (
+            "task",
+            "request-review",
+            json!({"task_id": "1", "worker": "dev"}),
+            InvalidTransition,
+        ),
+        (
+            "completed",
+            "request-review",
+            json!({"task_id": "1", "worker": "dev"}),
+            AlreadyTerminal,
+        ),
+        (
+            "nothing",
+            "comment-task",
+            json!({"task_id": "9", "body": "seen", "worker": "qa"}),
+            TaskNotFound,
         ),
         (
             "completed",
