@@ -29,6 +29,7 @@ export interface Task {
   deferUntil?: string;
   parent?: string;
   children?: { total: number; open: number; completed: number };
+  comments?: number;
   updatedAt?: string;
   updatedSeq?: number;
   traceId?: string;
