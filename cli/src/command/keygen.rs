@@ -60,7 +60,10 @@ pub fn public_key(env: &ProcessEnv, path: &Path) -> Result<PublicKey, CommandErr
 }
 
 fn not_a_key(kind: &str, path: &Path) -> CommandError {
-    let message = format!("{} holds no {kind} key as keygen writes it", path.display());
+    let message = format!(
+        "{} holds no {kind} key in the form that keygen writes",
+        path.display()
+    );
     CommandError::invalid("key", message)
 }
 

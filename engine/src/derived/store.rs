@@ -90,8 +90,8 @@ struct Home {
     dir: PathBuf,
     /// Directory of private runs, until it is removed. Dropped before the lock that protects the directory.
     scratch: Option<Scratch>,
-    /// Lock that this store holds. A store that is built aside holds the derived lock; its manifest waits for
-    /// [`Store::install`]. A store with private runs holds the lock of its directory.
+    /// Lock that this store holds. A store that is built aside holds the lock of the derived files; [`Store::install`] writes its
+    /// manifest later. A store with private runs holds the lock of the directory of these runs.
     aside: Option<Box<dyn HeldLock>>,
 }
 

@@ -107,8 +107,8 @@ pub struct Append<'a> {
     pub last_id: EventId,
     /// Frames of the group, as in a segment.
     pub bytes: &'a [u8],
-    /// Names of the segments that begin before the group, for groups that were written before the log had a journal. For later
-    /// groups, every host computes the names. A segment may be empty.
+    /// Names of the segments that begin between the previous group and this one; several if a segment is empty. Set only for groups
+    /// that were written before the log had a journal. For later groups, every host computes the names itself.
     pub begins: &'a [String],
 }
 

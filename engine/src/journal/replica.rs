@@ -462,6 +462,9 @@ pub(super) fn forked(last_seq: u64) -> Error {
 
 /// Creates the error for a group of the journal at a wrong position.
 pub(crate) fn misplaced(position: Position, why: &str) -> Error {
-    let why = format!("its group up to event {} {why}", position.last_seq);
+    let why = format!(
+        "the journal's group that ends with event {} {why}",
+        position.last_seq
+    );
     Error::journal(JournalFault::Forked, why)
 }

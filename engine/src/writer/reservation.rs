@@ -85,7 +85,7 @@ fn stamped(
         Some(Cause::Event(id)) => refs.cause = Some(id),
         None => {}
         Some(Cause::Earlier(_)) => {
-            let rule = "must be the id of an event if the job has a second step";
+            let rule = "must be the id of an event (the job has a second step)";
             return Err(Error::invalid("cause", "an index", rule));
         }
     }

@@ -168,7 +168,7 @@ fn a_head_that_was_replaced_is_followed_on() {
         for _ in 0..3 {
             let bytes = world.storage.read(&path, 4096).unwrap();
             world.storage.replace(&path, &bytes, false).unwrap();
-            // The content is unchanged, so the watch may wake once without a change.
+            // The head file was replaced by an identical one. A wake-up for this is allowed but not required, so the result is ignored.
             stirred(&mut watch);
             thread::scope(|scope| {
                 let waiting = scope.spawn(|| watch.wait(Some(LONG)).unwrap());

@@ -411,7 +411,8 @@ impl Run {
     }
 }
 
-/// Returns the deadline of a wait: the deadline in the event, or in logs of earlier versions the event's time plus `micros`.
+/// Returns the deadline of a wait: the deadline that the event holds. Events of earlier versions hold none; for these, the deadline
+/// is the event's time plus `micros`.
 fn until(due_at: Option<Timestamp>, at: i64, micros: i64) -> i64 {
     due_at.map_or(at.saturating_add(micros), Timestamp::micros)
 }

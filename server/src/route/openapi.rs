@@ -22,11 +22,11 @@ use teamlog_team::lifecycle::read_team::ReadTeam;
 /// Error codes that every request can get.
 const FRONT: &str =
     "malformed_request forbidden target_too_long misdirected head_too_large internal busy";
-/// Error codes that every call can get, without the codes of every operation.
+/// Error codes that every call can get, besides those that `api::refusals` already lists.
 const ALWAYS: &str = "unauthorized too_large request_timeout io locked lock_lost damaged";
 /// Error codes of calls with a body.
 const WITH_BODY: &str = "invalid_json unsupported_media_type";
-/// Error codes of calls that record events, without the codes of every recording operation.
+/// Error codes of calls that record events, besides those that `api::refusals` already lists.
 const RECORDING: &str = "no_space poisoned journal_busy journal_unreachable journal_unknown journal_not_durable \
     journal_behind journal_forked";
 

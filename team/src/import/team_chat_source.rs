@@ -495,7 +495,7 @@ fn unfit(field: &str, value: &Value) -> Option<(NotApplied, &'static str)> {
     }
 }
 
-/// Returns true if a file is of the wrong kind: a link, a directory, or too large.
+/// Returns true if the error says that a file is unfit: a link, a directory, or too large.
 fn is_unfit(error: &std::io::Error) -> bool {
     /// Number of the system error for a symbolic link that must not be followed (`ELOOP`).
     const LINK: i32 = 40;

@@ -309,7 +309,7 @@ impl PromptDecision<'_> {
         let step = plan.steps.iter().find(|step| step.requested == mode);
         let handed = step.filter(|step| !step.auto_completed.is_empty());
         let message = handed.and_then(|step| step.message.clone());
-        // A mode that starts at the root also ends modes in other sessions.
+        // If the mode starts at the root, the decision may also end modes of sessions; its message names them.
         let message = message.or(match decided.kind {
             Kind::AutoComplete => decided.message,
             _ => None,

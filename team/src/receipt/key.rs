@@ -63,7 +63,7 @@ impl SecretKey {
     /// # Errors
     /// `invalid_input`. The message does not repeat the text, because it may contain the key.
     pub fn parse(text: &str) -> Result<SecretKey, Refusal> {
-        let rule = "the key is not a secret Ed25519 key as keygen writes it";
+        let rule = "the key is not a secret Ed25519 key in the form that keygen writes";
         SigningKey::from_pkcs8_pem(text.trim())
             .map(SecretKey)
             .map_err(|_| Refusal::new(Code::InvalidInput, rule).field("key"))
@@ -104,7 +104,7 @@ impl PublicKey {
     /// # Errors
     /// `invalid_input` for any other text.
     pub fn parse(text: &str) -> Result<PublicKey, Refusal> {
-        let rule = "the key is not a public Ed25519 key as keygen writes it";
+        let rule = "the key is not a public Ed25519 key in the form that keygen writes";
         VerifyingKey::from_public_key_pem(text.trim())
             .map(PublicKey)
             .map_err(|_| Refusal::new(Code::InvalidInput, rule).field("key"))

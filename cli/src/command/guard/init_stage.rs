@@ -44,7 +44,7 @@ pub fn run(argv: &[OsString], env: &ProcessEnv) -> Option<Exit> {
 fn hold(number: &OsStr, program: &OsStr, words: &[OsString]) -> Outcome {
     let number = number.to_str().and_then(|number| number.parse().ok());
     let supervisor = supervisor(number.unwrap_or_default())
-        .map_err(|error| CommandError::io("watch", "guard exec", &error))?;
+        .map_err(|error| CommandError::io("watch", "the process of guard exec", &error))?;
     let mut command = Command::new(program);
     command.args(words);
     let (fenced, ()) = Sandbox::start(command, rules::restrict_signals)

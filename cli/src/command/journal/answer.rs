@@ -76,7 +76,7 @@ impl DeepCheck {
             return Some(CommandError::new(Exit::Damaged, "journal_damaged", message));
         }
         let message = format!(
-            "the journal of {} ends with event {}, but this host has all up to event {}",
+            "the journal of {} ends with event {}, but this host has all events up to {}",
             self.team, self.last_seq, self.here
         );
         let is_behind = self.last_seq < self.here;
