@@ -12,7 +12,7 @@ mod place;
 mod receipt;
 
 pub use answer::Note;
-pub use execute::again;
+pub use execute::{again, not_served};
 pub use receipt::{check_own_signature, receipt_file};
 
 use crate::boot;

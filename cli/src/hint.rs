@@ -127,6 +127,10 @@ pub fn after(cause: &Cause<'_>, caller: &Caller<'_>) -> Option<String> {
             is_rootless,
             holder,
         } => match (is_rootless, holder) {
+            (true, _) if caller.is_remote() => Some(
+                "name the repository of this machine in the command of the hook: --root DIR"
+                    .to_owned(),
+            ),
             (true, _) => Some(format!(
                 "the team has to know which directory it works in: {}",
                 caller.command("config set --help")

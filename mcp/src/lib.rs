@@ -17,7 +17,7 @@ mod transport;
 mod wire;
 
 pub use query::ToolError;
-pub use server::{Elsewhere, carry_out};
+pub use server::{Elsewhere, carry_out, records};
 pub use state::Session;
 
 use server::Server;
@@ -31,7 +31,7 @@ use transport::Lines;
 /// # Errors
 /// The errors of [`serve`].
 pub fn serve_stdio(
-    root: Root,
+    root: Option<Root>,
     team: Option<String>,
     session: Session,
     origin: Origin,
@@ -43,13 +43,13 @@ pub fn serve_stdio(
 
 /// Serves one client on two streams until the client closes the input stream.
 ///
-/// `team` and `session` are the defaults for calls that name no team or no session. Calls that record events have the origin `origin`, and
-/// are offered to `elsewhere` first.
+/// `team` and `session` are the defaults for calls that name no team or no session. Calls that record events have the origin
+/// `origin`, and are offered to `elsewhere` first. Without a data root, `elsewhere` runs all calls.
 ///
 /// # Errors
 /// The runtime or the thread that reads cannot be started.
 pub fn serve<R, W>(
-    root: Root,
+    root: Option<Root>,
     team: Option<String>,
     session: Session,
     origin: Origin,

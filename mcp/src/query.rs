@@ -156,7 +156,7 @@ impl Query {
         team: Option<&str>,
         arguments: Map<String, Value>,
     ) -> Result<String, ToolError> {
-        let (team, mut arguments) = meant(root, team, arguments)?;
+        let (team, mut arguments) = meant(Some(root), team, arguments)?;
         if !self.of_states {
             bound_page(&mut arguments);
         }
@@ -174,9 +174,9 @@ impl Query {
     }
 }
 
-/// Returns the team of a call and the other arguments.
+/// Returns the team of a call and the other arguments. Without a team and a default, uses the only open team of the data root.
 pub(crate) fn meant(
-    root: &Root,
+    root: Option<&Root>,
     team: Option<&str>,
     mut arguments: Map<String, Value>,
 ) -> Result<(String, Map<String, Value>), ToolError> {
@@ -188,11 +188,12 @@ pub(crate) fn meant(
             return Err(ToolError::new("invalid_input", &message, None));
         }
     };
-    let team = match named {
-        Some(team) => team,
-        None => root
+    let team = match (named, root) {
+        (Some(team), _) => team,
+        (None, Some(root)) => root
             .only_team()
             .map_err(|failure| ToolError::from_failure(&failure))?,
+        (None, None) => return Err(ToolError::of_field("team", "team is required")),
     };
     Ok((team, arguments))
 }

@@ -1,10 +1,8 @@
 //! Queries as MCP resources: `teamlog://TEAM/QUERY` and `teamlog://TEAM/QUERY/NAME`.
 
-use crate::query::{QUERIES, Query, ToolError};
+use crate::query::{QUERIES, Query};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value};
-use teamlog_team::Root;
-use teamlog_team::command::Origin;
 
 const SCHEME: &str = "teamlog://";
 const JSON: &str = "application/json";
@@ -34,11 +32,11 @@ pub fn templates() -> Vec<ResourceTemplate> {
     QUERIES.iter().map(template).collect()
 }
 
-/// Returns the answer for a resource URI, or `None` if the URI is unknown.
-pub fn read(root: &Root, uri: &str) -> Option<Result<String, ToolError>> {
+/// Returns the query of a resource URI and its arguments, or `None` if the URI is unknown.
+pub fn asked(uri: &str) -> Option<(&'static Query, Map<String, Value>)> {
     let mut parts = uri.strip_prefix(SCHEME)?.splitn(3, '/');
     let (team, query) = (parts.next()?, Query::find(parts.next()?)?);
-    let mut arguments = Map::new();
+    let mut arguments = Map::from_iter([("team".to_owned(), team.into())]);
     match (query.about, parts.next()) {
         (Some(name), Some(value)) => {
             arguments.insert(name.to_owned(), Value::String(decoded(value)?));
@@ -46,7 +44,7 @@ pub fn read(root: &Root, uri: &str) -> Option<Result<String, ToolError>> {
         (None, None) => {}
         _ => return None,
     }
-    Some(query.answer(root, &Origin::default(), Some(team), arguments))
+    Some((query, arguments))
 }
 
 /// Decodes percent escapes (RFC 3986). Returns `None` if an escape is invalid.

@@ -20,25 +20,26 @@ const INSTRUCTIONS: &str = "Read a team's log: tasks, mail, traces, events. Read
 (state_*). For any other change use the command line: `teamlog api --list` lists all operations, `teamlog prime TEAM \
 --agent YOU` shows what to do next.";
 
-/// Function that runs a recording tool in the process that has the team open. The arguments are the tool's name, the team and
-/// the arguments of the call. Returns `None` if no other process has the team open.
+/// Function that runs a tool in another process: in the process that has the team open, or in the daemon on another machine. The
+/// arguments are the tool's name, the team and the arguments of the call. Returns `None` if no other process has the team open.
 pub type Elsewhere =
     Arc<dyn Fn(&str, &str, &Map<String, Value>) -> Option<Result<String, ToolError>> + Send + Sync>;
 
 /// The server for one client. It keeps no state between calls.
 #[derive(Clone)]
 pub(crate) struct Server {
-    pub root: Root,
-    /// Default team of a call.
+    /// The data root. Without a data root, `elsewhere` runs every tool.
+    pub root: Option<Root>,
+    /// Default team of a call. A server without a data root serves only this team.
     pub team: Option<String>,
     pub session: Session,
     /// Origin that is recorded with the events of the calls.
     pub origin: Origin,
-    /// Function to which calls that record events are offered first.
+    /// Function that is offered the calls that record events; without a data root, all calls.
     pub elsewhere: Elsewhere,
 }
 
-/// Runs a recording tool in this process.
+/// Runs a tool in this process.
 ///
 /// # Errors
 /// The errors of the tool; the tool is unknown.
@@ -49,10 +50,14 @@ pub fn carry_out(
     team: &str,
     arguments: Map<String, Value>,
 ) -> Result<String, ToolError> {
-    let mut tools = STATES.iter().filter(|query| query.mutates);
     let none = || ToolError::new("invalid_input", &format!("no tool {tool:?}"), None);
-    let tool = tools.find(|query| query.name == tool).ok_or_else(none)?;
+    let tool = find(tool).ok_or_else(none)?;
     tool.answer(root, origin, Some(team), arguments)
+}
+
+/// Returns true if the tool records events.
+pub fn records(tool: &str) -> bool {
+    find(tool).is_some_and(|tool| tool.mutates)
 }
 
 impl Server {
@@ -64,13 +69,20 @@ impl Server {
         if query.of_states {
             state::put_session(&mut arguments, &self.session)?;
         }
-        let (root, origin, own) = (&self.root, &self.origin, self.team.as_deref());
-        if !query.mutates {
+        let (origin, own) = (&self.origin, self.team.as_deref());
+        if let (Some(root), false) = (&self.root, query.mutates) {
             return query.answer(root, origin, own, arguments);
         }
-        let (team, arguments) = meant(root, own, arguments)?;
+        let (team, arguments) = meant(self.root.as_ref(), own, arguments)?;
         let done = (self.elsewhere)(query.name, &team, &arguments);
-        done.unwrap_or_else(|| query.answer(root, origin, Some(&team), arguments))
+        match (done, &self.root) {
+            (Some(done), _) => done,
+            (None, Some(root)) => query.answer(root, origin, Some(&team), arguments),
+            (None, None) => {
+                let message = format!("no team {team} on the daemon");
+                Err(ToolError::new("team_not_found", &message, None))
+            }
+        }
     }
 
     fn call(&self, request: CallToolRequestParams) -> CallToolResult {
@@ -78,7 +90,7 @@ impl Server {
         if let Some(text) = legacy::deprecation(&request.name, &arguments) {
             return failed(text);
         }
-        let Some(query) = tools().find(|tool| tool.name == request.name) else {
+        let Some(query) = find(&request.name) else {
             return failed(format!("Unknown tool: {}", request.name));
         };
         let answered = arguments::fit(query, arguments).and_then(|fitted| {
@@ -109,6 +121,10 @@ fn failed(text: String) -> CallToolResult {
 
 fn tools() -> impl Iterator<Item = &'static Query> {
     QUERIES.iter().chain(STATES.iter())
+}
+
+fn find(name: &str) -> Option<&'static Query> {
+    tools().find(|tool| tool.name == name)
 }
 
 fn tool(query: &Query) -> Tool {
@@ -148,7 +164,10 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let teams = self.root.teams();
+        let teams = match &self.root {
+            Some(root) => root.teams(),
+            None => Ok(self.team.iter().cloned().collect()),
+        };
         let teams =
             teams.map_err(|failure| ErrorData::internal_error(failure.to_string(), None))?;
         let resources = resources::of_teams(&teams);
@@ -169,7 +188,8 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        match resources::read(&self.root, &request.uri) {
+        let asked = resources::asked(&request.uri);
+        match asked.map(|(query, arguments)| self.answer(query, arguments)) {
             None => {
                 let message = format!("no resource {:?}: see resources/list", request.uri);
                 Err(ErrorData::resource_not_found(message, None))

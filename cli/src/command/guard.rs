@@ -4,6 +4,7 @@
 
 mod exec;
 pub mod init_stage;
+mod leases;
 mod unknown;
 
 use super::EFFECTS;
@@ -16,10 +17,10 @@ use crate::command::prelude::*;
 use crate::global::Global;
 use crate::hint::Cause;
 use crate::render::paths::STALE;
+use leases::Leases;
 use serde_json::{Value, json};
 use std::panic::{self, AssertUnwindSafe};
 use teamlog_guard::{Call, Form, Own, Place, Programs, Target, Writes};
-use teamlog_team::Team;
 use teamlog_team::resource::Tree;
 use teamlog_team::resource::can_write::{CanWriteAll, GuardRules, WriteReason, WriteVerdict};
 use teamlog_team::resource::refused::{RefusedWrite, RefusedWrites};
@@ -143,7 +144,7 @@ impl Args {
             Ok((mut team, root, rules)) => {
                 writes = call.writes(&place, &programs(&rules.known));
                 if writes.targets().next().is_some() {
-                    let acting = self.who.acting(context, &mut team, subagent.as_ref())?;
+                    let acting = team.acting(context, &self.who, subagent.as_ref())?;
                     self.check(context, (&mut team, root), &acting, &writes)?;
                 }
                 Some((team, rules))
@@ -164,21 +165,20 @@ impl Args {
         &self,
         context: &mut Context,
         place: &mut Place,
-    ) -> Result<(Team, String, GuardRules), CommandError> {
-        let name = context.team_named(self.team.clone())?;
-        let mut team = context.team(&name)?;
-        let root = self.who.root(context, &mut team)?;
+    ) -> Result<(Leases, String, GuardRules), CommandError> {
+        let mut team = Leases::read(context, self.team.clone())?;
+        let root = self.who.root(context, || team.root())?;
         if !root.is_empty() {
             place.top = Some(real(&root));
         }
-        let rules = team.guard_rules()?;
+        let rules = team.rules()?;
         Ok((team, root, rules))
     }
 
     fn check(
         &self,
         context: &mut Context,
-        (team, root): (&mut Team, String),
+        (team, root): (&mut Leases, String),
         acting: &Acting,
         writes: &Writes,
     ) -> Result<(), CommandError> {
@@ -215,13 +215,13 @@ impl Args {
         if refused.is_empty() {
             return Ok(());
         }
-        let name = team.name().to_owned();
+        let name = team.team().to_owned();
         let tried = RefusedWrites {
             agent: agent.clone(),
             subagent: acting.subagent.clone(),
             writes: refused.iter().filter_map(tried).collect(),
         };
-        if team.wants_refused_writes(&tried).unwrap_or(false) {
+        if team.wants_refused_writes(&tried) {
             context.put_off(&name, tried);
         }
         let named: Vec<String> = refused
@@ -247,15 +247,6 @@ impl Args {
 }
 
 impl WriterArgs {
-    fn acting(
-        &self,
-        context: &Context,
-        team: &mut Team,
-        subagent: Option<&Subagent>,
-    ) -> Result<Acting, CommandError> {
-        Acting::for_team(context, team, self.named(context), subagent)
-    }
-
     fn agent(&self, context: &Context) -> Result<String, CommandError> {
         context.agent("--agent", self.named(context))
     }
@@ -266,9 +257,13 @@ impl WriterArgs {
     }
 
     /// Returns the path of the repository, or an empty text if neither an option nor a setting names a repository.
-    fn root(&self, context: &Context, team: &mut Team) -> Result<String, CommandError> {
+    fn root(
+        &self,
+        context: &Context,
+        set: impl FnOnce() -> Result<String, CommandError>,
+    ) -> Result<String, CommandError> {
         let Some(root) = &self.root else {
-            return Ok(team.resources_root()?);
+            return set();
         };
         absolute(context, root).ok_or_else(|| {
             let message = format!("root must be a path as text, but is {}", root.display());

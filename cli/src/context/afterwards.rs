@@ -13,6 +13,8 @@ use teamlog_team::resource::refused::RefusedWrites;
 const LOCK_DEADLINE: Duration = Duration::from_millis(50);
 /// Maximum wait for an answer of a daemon.
 const DAEMON_DEADLINE: Duration = Duration::from_millis(200);
+/// Maximum wait for an answer of a daemon on another machine.
+const REMOTE_DEADLINE: Duration = Duration::from_secs(2);
 
 impl Context {
     /// Stores writes that the guard refused. They are recorded after the answer is printed.
@@ -51,7 +53,11 @@ impl Context {
             let asked = call.sent(&input, |sent| client.call(sent, &name, &asks, Repeat::Same));
             let _ = told.send(matches!(asked, Ok((None, _))));
         });
-        let nobody = asked.is_ok() && hear.recv_timeout(DAEMON_DEADLINE) == Ok(true);
+        let most = match self.is_remote {
+            true => REMOTE_DEADLINE,
+            false => DAEMON_DEADLINE,
+        };
+        let nobody = asked.is_ok() && hear.recv_timeout(most) == Ok(true);
         let Some(root) = self.data().ok().filter(|_| nobody) else {
             return;
         };

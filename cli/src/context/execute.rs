@@ -217,7 +217,8 @@ fn keyed(
     Ok((who, Repeat::UnderKey))
 }
 
-pub(super) fn not_served(team: &str) -> CommandError {
+/// Makes the error for a team that the daemon on another machine does not serve to this token.
+pub fn not_served(team: &str) -> CommandError {
     let message = format!("no team {team} on the daemon of TEAMLOG_REMOTE");
     CommandError::new(Exit::Refused, "team_not_found", message).about("team")
 }

@@ -17,11 +17,11 @@ mod trust;
 mod unknown;
 mod upload;
 
-pub use remote::Remote;
+pub use remote::{REMOTE_VARIABLES, Remote};
 pub use resident::RequestRunner;
 pub use transport::{
-    API, ARTIFACT_GET, ARTIFACT_PUT, ApiAnswer, ApiInput, CATCH_UP, INIT, SEND_AND_WAIT,
-    SESSION_CLAIM, TOOL,
+    API, ARTIFACT_GET, ARTIFACT_PUT, ApiAnswer, ApiInput, CATCH_UP, GUARD_VIEW, INIT,
+    SEND_AND_WAIT, SESSION_CLAIM, TOOL,
 };
 pub use unknown::Repeat;
 

@@ -26,6 +26,8 @@ pub const REMOTE: &str = "TEAMLOG_REMOTE";
 const TOKEN_FILE: &str = "TEAMLOG_TOKEN_FILE";
 /// Variable with the path of a file of trusted certificates. If unset, the system's trusted certificates are used.
 const REMOTE_CA: &str = "TEAMLOG_REMOTE_CA";
+/// All variables that a command needs for a daemon on another machine.
+pub const REMOTE_VARIABLES: [&str; 3] = [REMOTE, TOKEN_FILE, REMOTE_CA];
 /// Time limit for connecting to one address of the daemon.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 /// Default port.
@@ -84,6 +86,23 @@ impl Remote {
             authorities: env.var_set(REMOTE_CA).map(PathBuf::from),
             token,
         })
+    }
+
+    /// Returns the variables of files whose paths are relative. A command in another directory does not find these files.
+    pub fn relative_paths(env: &ProcessEnv) -> Vec<&'static str> {
+        let is_relative = |name: &&str| {
+            let path = env.var_set(name).map(PathBuf::from);
+            path.is_some_and(|path| path.is_relative())
+        };
+        [TOKEN_FILE, REMOTE_CA]
+            .into_iter()
+            .filter(is_relative)
+            .collect()
+    }
+
+    /// Returns the address of the daemon: host and port.
+    pub fn address(&self) -> String {
+        format!("{}:{}", self.host, self.port)
     }
 
     /// Returns the team for which the token is valid.
@@ -183,7 +202,7 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, CommandErro
 
 impl Peer for Remote {
     fn host(&self) -> String {
-        format!("{}:{}", self.host, self.port)
+        self.address()
     }
 
     fn token(&self) -> Option<&str> {

@@ -15,6 +15,8 @@ use teamlog_team::command::{Control, Origin};
 use teamlog_team::lifecycle::init::{Init, InitAnswer};
 use teamlog_team::message::send::{Send, SendAnswer};
 use teamlog_team::projections::agent_token::event::AgentScope;
+use teamlog_team::redaction::redact;
+use teamlog_team::resource::can_write::GuardView;
 use teamlog_team::{SessionClaim, SessionClaimAnswer};
 
 /// A call that is not an operation.
@@ -26,18 +28,20 @@ enum Transport {
     ArtifactGet,
     CatchUp,
     SessionClaim,
+    GuardView,
     Api,
     Tool,
 }
 
 impl Transport {
-    const ALL: [Transport; 8] = [
+    const ALL: [Transport; 9] = [
         Transport::Init,
         Transport::SendAndWait,
         Transport::ArtifactPut,
         Transport::ArtifactGet,
         Transport::CatchUp,
         Transport::SessionClaim,
+        Transport::GuardView,
         Transport::Api,
         Transport::Tool,
     ];
@@ -55,20 +59,24 @@ impl Transport {
             Transport::ArtifactGet => ARTIFACT_GET.name,
             Transport::CatchUp => CATCH_UP.name,
             Transport::SessionClaim => SESSION_CLAIM.name,
+            Transport::GuardView => GUARD_VIEW.name,
             Transport::Api => API.name,
             Transport::Tool => TOOL.name,
         }
     }
 
-    /// Returns the scope that an agent's token needs for the call. For `Api`, the operation inside has its own scope.
+    /// Returns the scope that an agent's token needs for the call. The operation inside `Api` and the tool inside `Tool` have
+    /// their own scope.
     fn scope(self) -> AgentScope {
         match self {
             Transport::Init => AgentScope::Operate,
-            Transport::SendAndWait | Transport::ArtifactPut | Transport::Tool => AgentScope::Act,
+            Transport::SendAndWait | Transport::ArtifactPut => AgentScope::Act,
             Transport::ArtifactGet
             | Transport::CatchUp
             | Transport::SessionClaim
-            | Transport::Api => AgentScope::Read,
+            | Transport::GuardView
+            | Transport::Api
+            | Transport::Tool => AgentScope::Read,
         }
     }
 
@@ -84,6 +92,7 @@ impl Transport {
             Transport::ArtifactGet => handle(&ARTIFACT_GET, site, input),
             Transport::CatchUp => handle(&CATCH_UP, site, input),
             Transport::SessionClaim => handle(&SESSION_CLAIM, site, input),
+            Transport::GuardView => handle(&GUARD_VIEW, site, input),
             Transport::Api => handle(&API, site, input),
             Transport::Tool => handle(&TOOL, site, input),
         }
@@ -174,6 +183,12 @@ pub const SESSION_CLAIM: Call<SessionClaim, SessionClaimAnswer> = Call {
     run: |site, asked| Ok(site.team()?.session_claim(&asked)?),
 };
 
+/// Returns the settings and leases with which a guard on another machine decides for the agent of the input.
+pub const GUARD_VIEW: Call<String, GuardView> = Call {
+    name: "guard-view",
+    run: |site, agent| Ok(site.team()?.guard_view(&agent)?),
+};
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ApiInput {
     pub operation: String,
@@ -213,14 +228,22 @@ fn api(site: &mut CallContext<'_>, asked: ApiInput) -> Result<ApiAnswer, Command
     }))
 }
 
-/// Runs an MCP tool that records events. The input is its name and arguments. The answer is its text, or the reason of a
-/// refusal.
+/// Runs an MCP tool. The input is its name and arguments. The answer is its text, or the reason of a refusal.
 pub const TOOL: Call<(String, Map<String, Value>), Result<String, String>> = Call {
     name: "tool",
     run: |site, (tool, arguments)| {
+        if teamlog_mcp::records(&tool) {
+            site.check_scope(AgentScope::Act)?;
+        }
         let (root, origin) = (&site.root, &site.who.origin);
         let done = teamlog_mcp::carry_out(root, origin, &tool, site.team, arguments);
-        Ok(done.map_err(|fault| fault.0))
+        // The text is JSON inside of a string, which the daemon's own redaction does not read.
+        let known = root.options().authenticated.as_ref();
+        let shown = |text: String| {
+            let redacted = known.and_then(|known| redact(&text, &known.agent));
+            redacted.unwrap_or(text)
+        };
+        Ok(done.map(shown).map_err(|fault| fault.0))
     },
 };
 

@@ -8,7 +8,17 @@ use crate::prelude::*;
 const HELD: u8 = 0x44;
 
 /// A live claim on a task that declared resources. Its lease may have run out meanwhile.
-#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    rkyv::Archive,
+    rkyv::Serialize,
+    rkyv::Deserialize,
+)]
 pub struct HeldResources {
     /// Id of the task.
     #[rkyv(with = Skip)]

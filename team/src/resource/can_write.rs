@@ -89,7 +89,7 @@ pub struct WriteVerdict {
 }
 
 /// The settings of the guard.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuardRules {
     /// Programs that the guard trusts, separated by commas; empty if not set.
     pub known: String,
@@ -113,7 +113,7 @@ impl UnknownWrites {
 }
 
 /// The values of `guard.unknown`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UnknownWrites {
     /// Ask a person.
     Ask,
@@ -257,28 +257,86 @@ impl Team {
             true => Ok(None),
             false => team.verdicts(&known).map(Some),
         })?;
-        let stale = |path: &String| denied(path, WriteReason::Stale);
-        Ok(verdicts
-            .flatten()
-            .unwrap_or_else(|| asked.paths.iter().map(stale).collect()))
+        Ok(verdicts.flatten().unwrap_or_else(|| stale(&asked.paths)))
     }
 
     fn verdicts(&mut self, asked: &CanWriteAll) -> Result<Vec<WriteVerdict>> {
-        let now = self.now();
         // Reads the disk after the query, because a query may run twice.
-        let (held, set) = self.query(|live, _| {
+        let (held, set) = self.leases(&asked.agent)?;
+        let root = asked.root.as_deref().unwrap_or(&set);
+        Ok(verdicts(root, &held, asked))
+    }
+
+    /// Returns the live leases on paths, and the setting `resources.root`.
+    fn leases(&mut self, agent: &str) -> Result<(Vec<HeldResources>, String)> {
+        let now = self.now();
+        self.query(|live, _| {
             let set = live.setting(Setting::ResourcesRoot)?.0;
             let mut held = live.held_resources()?;
             // Keeps a lease of another agent a little longer, because the clock of that agent's host may be slow.
             let over = live.leases_over_by(now);
-            let by = |holder: &String| if *holder == asked.agent { now } else { over };
+            let by = |holder: &String| if holder == agent { now } else { over };
             held.retain(|held| held.leased_until > by(&held.holder));
             Ok((held, set.text().to_owned()))
-        })?;
-        let tree = Tree::at(asked.root.as_deref().unwrap_or(&set));
-        let verdict = |path: &String| verdict(&tree, &held, &asked.agent, path);
-        Ok(asked.paths.iter().map(verdict).collect())
+        })
     }
+
+    /// Returns the settings and leases with which a guard on another machine decides for `agent`.
+    pub fn guard_view(&mut self, agent: &str) -> Result<GuardView> {
+        names::check_known("agent", agent)?;
+        let is_stale = self.is_stale()?;
+        let rules = self.guard_rules()?;
+        let (held, root) = self.leases(agent)?;
+        Ok(GuardView {
+            rules,
+            root,
+            is_stale,
+            held,
+        })
+    }
+}
+
+/// The settings and leases of a team at one moment, for a guard on another machine. That guard compares paths of its own disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuardView {
+    /// The settings of the guard.
+    pub rules: GuardRules,
+    /// The setting `resources.root`; empty if not set.
+    pub root: String,
+    /// True if leases may be outdated, as for [`Team::is_stale`].
+    pub is_stale: bool,
+    held: Vec<HeldResources>,
+}
+
+impl GuardView {
+    /// Tells for each path if the agent may write it. The verdicts have the order of the paths.
+    pub fn can_write_all(&self, asked: &CanWriteAll) -> Vec<WriteVerdict> {
+        if self.is_stale {
+            return stale(&asked.paths);
+        }
+        verdicts(
+            asked.root.as_deref().unwrap_or(&self.root),
+            &self.held,
+            asked,
+        )
+    }
+
+    /// Returns a task of another agent that holds paths; `None` if there is none. The names in `own` count as the caller.
+    pub fn held_by_others(&self, own: &[&str]) -> Option<&HeldResources> {
+        let mut others = self.held.iter();
+        others.find(|held| !own.contains(&&*held.holder) && !held.resources.is_empty())
+    }
+}
+
+fn stale(paths: &[String]) -> Vec<WriteVerdict> {
+    let stale = |path: &String| denied(path, WriteReason::Stale);
+    paths.iter().map(stale).collect()
+}
+
+fn verdicts(root: &str, held: &[HeldResources], asked: &CanWriteAll) -> Vec<WriteVerdict> {
+    let tree = Tree::at(root);
+    let verdict = |path: &String| verdict(&tree, held, &asked.agent, path);
+    asked.paths.iter().map(verdict).collect()
 }
 
 fn verdict(tree: &Tree, held: &[HeldResources], agent: &str, path: &str) -> WriteVerdict {

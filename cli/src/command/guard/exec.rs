@@ -90,7 +90,7 @@ impl Exec {
         team: &mut Team,
         held: &[HeldResources],
     ) -> Result<WritablePaths, CommandError> {
-        let root = self.who.root(context, team)?;
+        let root = self.who.root(context, || Ok(team.resources_root()?))?;
         if root.is_empty() {
             let message = "--root is required, because the team has no setting resources.root";
             return Err(

@@ -1,12 +1,12 @@
 //! Answers tool calls whose effect the guard does not know, and proposes a setting that allows them.
 
+use super::leases::Leases;
 use super::{Args, Decision, programs};
 use crate::agents::Agent;
 use crate::agents::guard_hook::OnUnknown;
 use crate::agents::subagent::Subagent;
 use crate::command::prelude::*;
 use teamlog_guard::{Call, Place, Unknown, Writes};
-use teamlog_team::Team;
 use teamlog_team::projections::task::HeldResources;
 use teamlog_team::projections::team::settings::Setting;
 use teamlog_team::resource::can_write::{GuardRules, UnknownWrites};
@@ -16,7 +16,7 @@ pub(super) fn decide(
     args: &Args,
     context: &Context,
     (call, place, writes): (&Call, &Place, &Writes),
-    (mut team, subagent): (Option<&mut (Team, GuardRules)>, Option<&Subagent>),
+    (mut team, subagent): (Option<&mut (Leases, GuardRules)>, Option<&Subagent>),
 ) -> Result<Decision, CommandError> {
     let (answer, holder) = answer(args, context, writes, (team.as_deref_mut(), subagent))?;
     let message = message(writes, holder.as_ref());
@@ -25,7 +25,7 @@ pub(super) fn decide(
         let settled = call.writes(place, &programs(&known)).unknown().is_empty();
         let line = format!(
             "config set {} guard.known {}",
-            quoted(team.name()),
+            quoted(team.team()),
             quoted(&known)
         );
         settled.then(|| {
@@ -58,7 +58,7 @@ fn answer(
     args: &Args,
     context: &Context,
     writes: &Writes,
-    (team, subagent): (Option<&mut (Team, GuardRules)>, Option<&Subagent>),
+    (team, subagent): (Option<&mut (Leases, GuardRules)>, Option<&Subagent>),
 ) -> Result<(OnUnknown, Option<HeldResources>), CommandError> {
     let of_team = team.as_deref().map(|(_, rules)| match rules.unknown {
         UnknownWrites::Ask => OnUnknown::Ask,
@@ -75,7 +75,7 @@ fn answer(
             && !team.is_stale()?
         {
             // If the agent is unknown, every holder of a path counts as another agent.
-            let acting = args.who.acting(context, team, subagent).ok();
+            let acting = team.acting(context, &args.who, subagent).ok();
             let own = acting.iter().flat_map(|acting| acting.names());
             holder = team.held_by_others(&own.collect::<Vec<_>>())?;
             free = holder.is_none();

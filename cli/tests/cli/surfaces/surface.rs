@@ -365,7 +365,8 @@ impl Mcp {
         let root = world.root.clone();
         thread::spawn(move || {
             let here: teamlog_mcp::Elsewhere = Arc::new(|_, _, _| None);
-            teamlog_mcp::serve(root, None, Ok(None), Origin::default(), here, streams).unwrap();
+            teamlog_mcp::serve(Some(root), None, Ok(None), Origin::default(), here, streams)
+                .unwrap();
         });
         let from = BufReader::new(ours.try_clone().unwrap());
         let mut mcp = Mcp {
