@@ -112,12 +112,15 @@ pub fn text(context: &Context, path: &Path) -> Result<String, CommandError> {
     })
 }
 
-/// Returns the canonical path of the data root.
-pub fn data_root(context: &Context) -> Result<String, CommandError> {
-    text(
-        context,
-        &file::followed(absolute(context, context.data_root()?)?),
-    )
+/// Returns the words of a command line that name the canonical path of the data root. With a daemon on another machine there are
+/// none: the command finds the daemon by its environment.
+pub fn root_words(context: &Context) -> Result<Vec<String>, CommandError> {
+    if context.is_remote() {
+        return Ok(Vec::new());
+    }
+    let root = absolute(context, context.data_root()?)?;
+    let root = text(context, &file::followed(root))?;
+    Ok(vec!["--data-root".to_owned(), root])
 }
 
 /// Returns a note if agents would start another program, or no program, when they type a teamlog command.

@@ -1,7 +1,7 @@
 //! Builds the command line of the guard's hook, and parses installed hooks.
 
 use super::settings::{self, Hook};
-use super::{Agent, data_root, extension, file, program, text, typed};
+use super::{Agent, extension, file, program, root_words, text, typed};
 use crate::context::Context;
 use crate::exit::CommandError;
 use clap::ValueEnum;
@@ -95,17 +95,16 @@ impl GuardOptions {
 impl GuardHook {
     /// Returns the command line of the guard. All paths are absolute, because the working directory of the agent is unknown.
     pub fn words(&self, context: &Context) -> Result<Vec<String>, CommandError> {
-        let mut words = vec![
-            program(context)?,
-            "guard".to_owned(),
-            "--data-root".to_owned(),
-            data_root(context)?,
-        ];
-        if let Some(agent) = &self.agent {
-            words.extend(["--agent".to_owned(), agent.clone()]);
-        }
-        if let Some(client) = &self.client {
-            words.extend(["--client".to_owned(), typed(client)]);
+        let mut words = vec![program(context)?, "guard".to_owned()];
+        let agent = self.agent.iter();
+        let agent = agent.flat_map(|agent| ["--agent".to_owned(), agent.clone()]);
+        let client = self.client.iter();
+        let client = client.flat_map(|client| ["--client".to_owned(), typed(client)]);
+        let root = root_words(context)?;
+        // The first option marks the command line as one that teamlog wrote.
+        match root.is_empty() {
+            true => words.extend(client.chain(agent)),
+            false => words.extend(root.into_iter().chain(agent).chain(client)),
         }
         words.extend(self.options());
         if let Some(team) = &self.team {
@@ -145,6 +144,11 @@ impl GuardHook {
     /// Parses an installed command line. Returns `None` if teamlog did not write the command line.
     pub fn read(line: &str) -> Option<GuardHook> {
         GuardHook::of_words(&shell::words(line.strip_suffix(ELSE)?)?)
+    }
+
+    /// Returns true if an installed command line asks the daemon on another machine.
+    pub fn asks_remote(run: &[String]) -> bool {
+        !run.iter().any(|word| word.contains("--data-root"))
     }
 
     /// Parses an installed command line that is already split into words.

@@ -59,8 +59,15 @@ impl Hook {
 
     /// Returns true if `command` is a command line that teamlog wrote for this hook.
     fn wrote(self, command: &str) -> bool {
-        let begun = command.contains(&format!(" {} --data-root ", self.verb()));
-        begun && (self == Hook::Guard || command.contains(" --hook "))
+        let begins = |option: &str| command.contains(&format!(" {} {option} ", self.verb()));
+        if begins("--data-root") {
+            return self == Hook::Guard || command.contains(" --hook ");
+        }
+        // With a daemon on another machine.
+        match self {
+            Hook::Guard => begins("--client") && command.ends_with(" || exit 2"),
+            _ => begins("--hook") && command.ends_with(" || exit 1"),
+        }
     }
 
     /// Returns the group to add to the settings.
@@ -185,7 +192,8 @@ pub fn mcp_entry(words: &[String]) -> Value {
 pub fn is_own_mcp(entry: &Value) -> bool {
     let args = entry.get("args").and_then(Value::as_array);
     args.is_some_and(|args| {
-        args.first() == Some(&json!("mcp")) && args.get(1) == Some(&json!("--data-root"))
+        let root = args.get(1).and_then(Value::as_str);
+        args.first() == Some(&json!("mcp")) && matches!(root, Some("--data-root" | "--team"))
     })
 }
 

@@ -17,6 +17,7 @@ use changes::{FileChange, Files};
 use clap::ValueEnum;
 use parts::{Part, Plan};
 use team_settings::SettingPart;
+use teamlog_team::Root;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -131,30 +132,35 @@ impl Args {
         let (plan, root) = self.plan(context, &dir, there.unwrap_or_default())?;
         let mut files = Files::default();
         let mut parts = plan.put(context, &mut files)?;
-        parts.push(Part::ignored(
-            context.data_root()?,
-            &root.ignore_files(&plan.team)?,
-        ));
+        // The ignore files are beside the log.
+        if let Some(root) = &root {
+            let ignored = root.ignore_files(&plan.team)?;
+            parts.push(Part::ignored(context.data_root()?, &ignored));
+        }
         let mut settings = SettingPart::wanted(&plan, &dir);
-        let whole =
-            parts.iter().all(Part::is_current) && settings.iter().all(SettingPart::is_current);
+        let placed = parts.iter().all(Part::is_current);
+        let whole = placed && settings.iter().all(SettingPart::is_current);
+        let mut may_set = true;
         let writes = !self.check && !self.dry_run;
         if writes {
             context.records(Repeat::Same);
-            for setting in &settings {
-                setting.write(context, &plan.team)?;
-            }
+            may_set = team_settings::write(&settings, context, &plan.team)?;
             files.write(&dir)?;
-            root.write_ignore_files(&plan.team)?;
+            if let Some(root) = &root {
+                root.write_ignore_files(&plan.team)?;
+            }
         }
         if !self.check {
             parts.iter_mut().for_each(|part| part.written(self.dry_run));
+        }
+        if !self.check && may_set {
             settings
                 .iter_mut()
                 .for_each(|setting| setting.written(self.dry_run));
         }
         let status = match (whole, self.check, self.dry_run) {
             (true, _, _) => Status::Unchanged,
+            (false, false, false) if placed && !may_set => Status::Unchanged,
             (false, true, _) => Status::Incomplete,
             (false, false, true) => Status::WouldWrite,
             (false, false, false) => Status::Written,
@@ -162,7 +168,7 @@ impl Args {
         let answer = SetupAnswer {
             status,
             whose: plan.whose,
-            notes: self.notes(context, &plan, &dir, whole)?,
+            notes: self.notes(context, &plan, &dir, (whole, may_set))?,
             team: Some(plan.team),
             dir: dir.display().to_string(),
             parts,
@@ -182,14 +188,11 @@ impl Args {
         context: &mut Context,
         dir: &Path,
         there: GuardHook,
-    ) -> Result<(Plan, teamlog_team::Root), CommandError> {
+    ) -> Result<(Plan, Option<Root>), CommandError> {
         let whose = self.whose.whose();
         let named = self.team.clone().or_else(|| there.team.clone());
         let team = context.team_named(named)?;
-        let mut handle = context.team(&team)?;
-        if let Some(agent) = &self.agent {
-            handle.knows("agent", agent)?;
-        }
+        let (rules, repository) = super::hooks::rules(context, &team, self.agent.as_deref())?;
         let wished = GuardHook {
             agent: self.agent.clone(),
             ..GuardHook::default()
@@ -200,12 +203,14 @@ impl Args {
             .map_err(|error| self.advise(context, error, &team))?;
         let named = (Some(team.clone()), self.agent.clone());
         let mut hook = self.guard.hook(context, whose, named, there)?;
-        if hook.root.is_none() && handle.resources_root()?.is_empty() {
+        // On another machine, the setting of the team does not name this project.
+        if hook.root.is_none() && (repository.is_empty() || context.is_remote()) {
             hook.root = Some(text(context, dir)?);
         }
-        let rules = handle.guard_rules()?;
-        drop(handle);
-        let root = context.root(&team)?;
+        let root = match context.is_remote() {
+            true => None,
+            false => Some(context.root(&team)?),
+        };
         let settings = file::json(&file, file::read(&file)?.as_deref())?;
         let plan = Plan {
             whose,
@@ -263,9 +268,15 @@ impl Args {
         context: &Context,
         plan: &Plan,
         dir: &Path,
-        whole: bool,
+        (whole, may_set): (bool, bool),
     ) -> Result<Vec<String>, CommandError> {
-        let mut notes = Vec::new();
+        let mut notes = super::hooks::environment(context);
+        if !may_set {
+            notes.push(format!(
+                "this token may not change settings of the team; on the machine of the daemon: teamlog config set {} guard.unknown allow_when_free, and guard.known",
+                quoted(&plan.team)
+            ));
+        }
         if plan.hook.agent.is_none() && context.actor().is_none() {
             notes.push(
                 "say who acts where the agent is started: export TEAMLOG_AGENT=NAME".to_owned(),

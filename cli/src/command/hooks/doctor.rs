@@ -6,6 +6,7 @@ use crate::agents::settings::{self, Hook};
 use crate::agents::{Agent, extension, file, guard_hook, top, typed};
 use crate::command::child;
 use crate::command::prelude::*;
+use crate::forward::{REMOTE_VARIABLES, Remote};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
@@ -63,7 +64,7 @@ enum Health {
 /// One check of the hook.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Check {
-    /// Name of the check: `installed`, `current`, `probe` or `trusted`.
+    /// Name of the check: `installed`, `current`, `remote`, `probe` or `trusted`.
     name: &'static str,
     /// Status of the check.
     status: Health,
@@ -100,9 +101,10 @@ impl Doctor {
                     true => good("current", "it is as this version installs it"),
                     false => {
                         let message = "this version would install it otherwise";
-                        Check::new("current", Health::Warning, message, install)
+                        Check::new("current", Health::Warning, message, install.clone())
                     }
                 });
+                checks.extend(remote(&found.run, context, install));
                 checks.push(probe(&found.run, &top(context, dir, false)?, context));
                 if self.whose == Agent::Codex {
                     checks.push(trusted(context, &file)?);
@@ -181,6 +183,43 @@ impl Check {
 
 fn good(name: &'static str, message: impl Into<String>) -> Check {
     Check::new(name, Health::Ok, message, None)
+}
+
+/// Checks the environment of a hook that asks a daemon on another machine. Returns `None` if neither the hook nor the environment
+/// has to do with such a daemon.
+fn remote(run: &[String], context: &Context, install: Option<String>) -> Option<Check> {
+    let failed = |message: String, hint| Check::new("remote", Health::Failed, message, hint);
+    let [address, token, _] = REMOTE_VARIABLES;
+    match (GuardHook::asks_remote(run), context.remote()) {
+        (false, Ok(None)) => None,
+        (false, _) => {
+            let message = format!("the hook reads a data root, not the daemon of {address}");
+            Some(Check::new("remote", Health::Warning, message, install))
+        }
+        (true, Ok(None)) => {
+            let message = format!("the hook asks the daemon of {address}, which is not set here");
+            let hint = format!("export {address}=https://HOST:PORT {token}=FILE");
+            Some(failed(message, Some(hint)))
+        }
+        (true, Err(error)) => {
+            let hint = error.hint().map(str::to_owned);
+            Some(failed(error.message().to_owned(), hint))
+        }
+        (true, Ok(Some(remote))) => {
+            let relative = Remote::relative_paths(context.env());
+            if let Some(name) = relative.first() {
+                let message =
+                    format!("{name} is a relative path, which other directories do not have");
+                return Some(failed(message, Some(format!("export {name}=/PATH"))));
+            }
+            let message = format!(
+                "it asks the daemon at {} as {}",
+                remote.address(),
+                remote.agent()
+            );
+            Some(good("remote", message))
+        }
+    }
 }
 
 /// Runs the hook with a write that no team allows, and checks that the hook denies the write.

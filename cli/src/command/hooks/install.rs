@@ -7,7 +7,7 @@ use super::Place;
 use crate::agents::guard_hook::{self, GuardHook, GuardOptions};
 use crate::agents::json_text::JsonText;
 use crate::agents::settings::{self, Hook};
-use crate::agents::{Agent, extension, file, typed};
+use crate::agents::{Agent, extension, file, text, top, typed};
 use crate::command::prelude::*;
 use crate::hint::Cause;
 use crate::render::escape::visible_lines;
@@ -24,6 +24,14 @@ pub struct Install {
     whose: Agent,
     /// The team [default: the guard finds it at each call]
     team: Option<String>,
+    /// The team, in place of the second argument
+    #[arg(
+        long = "team",
+        short = 't',
+        value_name = "TEAM",
+        conflicts_with = "team"
+    )]
+    named: Option<String>,
     /// The agent that writes [default: the guard finds it at each call]
     #[arg(long)]
     agent: Option<String>,
@@ -51,7 +59,7 @@ enum Status {
     Written,
 }
 
-/// `{status, whose, file, command, content}`.
+/// `{status, whose, file, command, content, trust?, notes?}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HooksAnswer {
     /// Status of the file.
@@ -67,18 +75,26 @@ pub struct HooksAnswer {
     /// Step that the user must take before the agent runs the hook, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     trust: Option<&'static str>,
+    /// Further steps that the user must take.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 impl Install {
-    pub fn run(self, context: &mut Context) -> Outcome {
+    pub fn run(mut self, context: &mut Context) -> Outcome {
+        self.team = self.team.or(self.named.take());
         self.check(context)?;
         let dir = self.place.dir.as_deref();
         let file = self.whose.hooks_file(context, dir, self.place.user)?;
         let old = file::read(&file)?;
         let named = (self.team.clone(), self.agent.clone());
-        let hook = self
+        let mut hook = self
             .guard
             .hook(context, self.whose, named, GuardHook::default())?;
+        // The setting `resources.root` names a directory of the daemon's machine.
+        if context.is_remote() && hook.root.is_none() && !self.place.user {
+            hook.root = Some(text(context, &top(context, dir, false)?)?);
+        }
         if let Some(there) = GuardHook::installed(self.whose, &file, old.as_deref())? {
             hook.check_agent(&there, &file)
                 .map_err(|error| self.advise(context, error, &there))?;
@@ -104,6 +120,7 @@ impl Install {
             command,
             content,
             trust: super::trust(self.whose).filter(|_| status != Status::Unchanged),
+            notes: super::environment(context),
         };
         context.end(Exit::Done, &answer, shown)
     }
@@ -139,14 +156,10 @@ impl Install {
 
     /// Refuses a hook that names neither a team nor an agent, because that hook would deny every call.
     fn check(&self, context: &mut Context) -> Result<(), CommandError> {
-        let Some(team) = &self.team else {
-            return Ok(());
-        };
-        let mut team = context.team(team)?;
-        if let Some(agent) = &self.agent {
-            team.knows("agent", agent)?;
+        match &self.team {
+            Some(team) => super::rules(context, team, self.agent.as_deref()).map(drop),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -167,5 +180,6 @@ fn shown(answer: &HooksAnswer, _: &View) -> Vec<String> {
         );
     }
     lines.extend(answer.trust.map(str::to_owned));
+    lines.extend(answer.notes.iter().map(|note| visible(note).into_owned()));
     lines
 }

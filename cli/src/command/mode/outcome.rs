@@ -73,12 +73,12 @@ fn stopping(context: &mut Context, team: &str, scope: SessionScope) -> Outcome {
     context.answer_hook();
     let told = HookEvent::read(context)?;
     let session = scope.session_or(told.session_id, context)?;
-    let mut handle = context.team(team)?;
-    let listed = handle.mode_list(ModeList {
+    let asked = ModeList {
         session_id: session.clone(),
         active: true,
         ..ModeList::default()
-    })?;
+    };
+    let listed = context.read(team, asked)?;
     let open = listed.modes.iter().filter(|shown| {
         let ended = reading::read(&shown.state).is_ok_and(|read| read.lifecycle_outcome.is_some());
         shown.scope == ScopeName::Session && shown.mode != Mode::DeepInterview && !ended
@@ -89,7 +89,7 @@ fn stopping(context: &mut Context, team: &str, scope: SessionScope) -> Outcome {
             .out
             .json(&StopAnswer::new(reason(context, team, session, &open)))?;
     }
-    context.done(handle, Exit::Done)
+    context.ended(Exit::Done)
 }
 
 fn reason(context: &Context, team: &str, session: &str, open: &[&str]) -> String {

@@ -5,6 +5,8 @@ use crate::agents::subagent::{Acting, Subagent};
 use crate::call::Call;
 use crate::command::prelude::*;
 use crate::render::style::Paint;
+use std::fs::OpenOptions;
+use std::io::{self, Read, Write};
 use teamlog_team::lifecycle::manifest::ReadManifest;
 use teamlog_team::message::prime::Prime;
 use teamlog_team::worker::record::WriteIdentity;
@@ -12,11 +14,19 @@ use teamlog_team::worker::record::WriteIdentity;
 const START: &str = "SessionStart";
 const SUBAGENT_START: &str = "SubagentStart";
 const SUBAGENT_STOP: &str = "SubagentStop";
+/// Variable with the path of the script that Claude Code runs before each shell command of an agent. Set for session hooks.
+const ENV_FILE: &str = "CLAUDE_ENV_FILE";
+/// Variable that names the session of claims.
+const SESSION: &str = "TEAMLOG_SESSION";
 
 /// Reads the hook's event from standard input and answers the event.
 pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outcome {
     context.answer_hook();
     let told = HookEvent::read(context)?;
+    if told.event == START && told.subagent.is_none() {
+        // Ignore errors, because an agent can work with the epochs of its claims.
+        let _ = export_session(context, told.session_id.as_deref());
+    }
     let acting = acting(context, team, named, &told)?;
     if told.event == SUBAGENT_STOP {
         return stopping(context, team, &acting, &told);
@@ -53,6 +63,38 @@ pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outco
         None => context.out.lines(&lines)?,
     }
     context.ended(Exit::Done)
+}
+
+/// Exports the session to the shells that Claude Code starts for the agent, so that a claim is found by its session.
+fn export_session(context: &Context, session: Option<&str>) -> io::Result<()> {
+    let Some(session) = session.filter(|session| !session.is_empty()) else {
+        return Ok(());
+    };
+    let file = match (
+        context.env().var_set(ENV_FILE),
+        context.env().var_set(SESSION),
+    ) {
+        (Some(file), None) => file,
+        // Another agent, or the session has a name from outside.
+        _ => return Ok(()),
+    };
+    let begin = format!("export {SESSION}=");
+    let line = format!("{begin}{}", quoted(session));
+    let mut options = OpenOptions::new();
+    let mut file = options.read(true).append(true).create(true).open(file)?;
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    let last = text.lines().rfind(|line| line.starts_with(&begin));
+    match last == Some(line.as_str()) {
+        true => Ok(()),
+        false => {
+            let apart = match text.is_empty() || text.ends_with('\n') {
+                true => "",
+                false => "\n",
+            };
+            file.write_all(format!("{apart}{line}\n").as_bytes())
+        }
+    }
 }
 
 /// Finds the acting agent. With a daemon on another machine, the token names one acting agent for all agents of a session.

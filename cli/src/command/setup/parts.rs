@@ -5,8 +5,9 @@ use crate::agents::block::{MARKDOWN, TOML};
 use crate::agents::guard_hook::{self, GuardHook};
 use crate::agents::json_text::JsonText;
 use crate::agents::settings::{self, Hook, MCP};
-use crate::agents::{Agent, data_root, file, program};
+use crate::agents::{Agent, file, program, root_words};
 use crate::command::prelude::*;
+use crate::forward::REMOTE_VARIABLES;
 use serde_json::json;
 use teamlog_team::lifecycle::ignored::IgnoreFile;
 use teamlog_team::resource::can_write::GuardRules;
@@ -209,26 +210,29 @@ impl Plan {
         }
         let mut words = vec![program(context)?];
         words.extend(hook.verb().split(' ').map(str::to_owned));
-        words.extend(["--data-root".to_owned(), data_root(context)?]);
+        let mut options = Vec::new();
         if let Some(agent) = &self.hook.agent {
             let option = match hook {
                 Hook::Prompt | Hook::Stop => "--actor",
                 _ => "--agent",
             };
-            words.extend([option.to_owned(), agent.clone()]);
+            options.extend([option.to_owned(), agent.clone()]);
         }
-        words.extend(["--hook", "--", &self.team].map(str::to_owned));
+        let root = root_words(context)?;
+        // The first option marks the command line as one that teamlog wrote.
+        match root.is_empty() {
+            true => options.insert(0, "--hook".to_owned()),
+            false => options.push("--hook".to_owned()),
+        }
+        words.extend(root.into_iter().chain(options));
+        words.extend(["--", &self.team].map(str::to_owned));
         Ok(format!("{} || exit 1", guard_hook::joined(&words)))
     }
 
     /// Returns the command line that starts the MCP server.
     fn server(&self, context: &Context) -> Result<Vec<String>, CommandError> {
-        let mut words = vec![program(context)?];
-        words.extend([
-            "mcp".to_owned(),
-            "--data-root".to_owned(),
-            data_root(context)?,
-        ]);
+        let mut words = vec![program(context)?, "mcp".to_owned()];
+        words.extend(root_words(context)?);
         words.extend(["--team".to_owned(), self.team.clone()]);
         if let Some(agent) = &self.hook.agent {
             words.extend(["--actor".to_owned(), agent.clone()]);
@@ -266,11 +270,15 @@ impl Plan {
         let (command, rest) = words.split_at(1);
         // JSON strings are valid TOML strings.
         let command = command.first().map(|command| json!(command).to_string());
-        let lines = format!(
+        let mut lines = format!(
             "[mcp_servers.teamlog]\ncommand = {}\nargs = {}",
             command.unwrap_or_default(),
             json!(rest)
         );
+        if context.is_remote() {
+            // Codex gives a server only the variables that its table names.
+            lines.push_str(&format!("\nenv_vars = {}", json!(REMOTE_VARIABLES)));
+        }
         let new = TOML.put(&text, &lines).map_err(unusable)?;
         let state = stands(text != others, text == new);
         files.set(&path, Some(new))?;
@@ -308,12 +316,18 @@ impl Plan {
 
     fn paragraph(&self, context: &Context) -> Result<String, CommandError> {
         let team = quoted(&self.team);
-        let root = quoted(&data_root(context)?);
         // Include the data root, because an agent may run the commands in a worktree or in another project.
-        let typed = |rest: &str| format!("{} --data-root {root} {rest}", context.called().name());
+        let mut program = vec![context.called().name().to_owned()];
+        program.extend(root_words(context)?);
+        let program = guard_hook::joined(&program);
+        let typed = |rest: &str| format!("{program} {rest}");
+        let who = match context.is_remote() {
+            true => "The token in `TEAMLOG_TOKEN_FILE`",
+            false => "`TEAMLOG_AGENT`",
+        };
         Ok(format!(
             "## The team {}\n\n\
-             Several agents work here. Their tasks, messages and leases on files are in the log of `teamlog`. `TEAMLOG_AGENT` \
+             Several agents work here. Their tasks, messages and leases on files are in the log of `teamlog`. {who} \
              says who you are.\n\n\
              - Begin with `{}`: your tasks, your mail, what to type next.\n\
              - Before you write files, hold a task that declares them: `{}`, then `{}`. Renew the claim while you work.\n\

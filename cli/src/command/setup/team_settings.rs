@@ -42,18 +42,6 @@ impl SettingPart {
         self.status == State::Current
     }
 
-    /// Sets the setting unless it is current.
-    pub fn write(&self, context: &mut Context, team: &str) -> Result<(), CommandError> {
-        if self.is_current() {
-            return Ok(());
-        }
-        let set = ConfigSet {
-            setting: self.key.clone(),
-            value: self.value.clone(),
-        };
-        context.execute(&Call::operation(), team, set).map(drop)
-    }
-
     /// Sets the status of a missing setting to written, or to "would be written" if `dry`.
     pub fn written(&mut self, dry: bool) {
         if !self.is_current() {
@@ -68,6 +56,25 @@ impl SettingPart {
     pub fn line(&self, view: &View) -> String {
         self.status.line(view, &self.key, &self.value)
     }
+}
+
+/// Sets the settings that are not current. Returns false if the token of an agent on another machine does not allow this.
+pub fn write(
+    parts: &[SettingPart],
+    context: &mut Context,
+    team: &str,
+) -> Result<bool, CommandError> {
+    for part in parts.iter().filter(|part| !part.is_current()) {
+        let set = ConfigSet {
+            setting: part.key.clone(),
+            value: part.value.clone(),
+        };
+        match context.execute(&Call::operation(), team, set) {
+            Err(error) if context.is_remote() && error.code() == "forbidden" => return Ok(false),
+            done => done.map(drop)?,
+        }
+    }
+    Ok(true)
 }
 
 fn part(setting: Setting, set: Option<String>, proposed: String) -> SettingPart {
