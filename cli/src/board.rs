@@ -1,6 +1,6 @@
 //! The board in a terminal. It shows agents, tasks, items that need attention, and the newest events.
 //!
-//! `load` reads a team. `state` changes the state at each key, each second and each load. `view` draws the state onto
+//! `load` reads a team, `remote` through the daemon on another machine. `state` changes the state at each key, each second and each load. `view` draws the state onto
 //! cells. Only `terminal` uses the terminal.
 
 mod clock;
@@ -8,6 +8,7 @@ mod cursor;
 mod layout;
 mod live;
 mod load;
+mod remote;
 mod state;
 mod tasks;
 mod terminal;
@@ -16,7 +17,8 @@ mod tests;
 mod view;
 
 pub use clock::Clock;
-pub use load::{BoardAnswer, Source, answer};
+pub use load::{BoardAnswer, Loaded, LocalTeam, Source, answer, look};
+pub use remote::RemoteTeam;
 pub use state::{Setting, State};
 pub use terminal::{Ended, end_by, run};
 pub use view::plain;

@@ -1,6 +1,7 @@
 //! Reads a team for the board, repeatedly as its log grows. Never takes the lock of the writer.
 
 use super::live::{KEPT, Line};
+use super::remote::RemoteTeam;
 use super::state::Change;
 use crate::render::event;
 use schemars::JsonSchema;
@@ -23,16 +24,16 @@ use teamlog_team::worker::who::{Who, WhoAgent, WhoAnswer};
 use teamlog_team::{Root, Team};
 
 /// Maximum time between two reads, because leases expire without an event. Also the pause after an error.
-const SECOND: Duration = Duration::from_secs(1);
+pub const SECOND: Duration = Duration::from_secs(1);
 /// Minimum pause between two reads of a busy log. Reading also takes at most a fifth of the total time.
 const PAUSE: Duration = Duration::from_millis(150);
 /// Number of events in the answer under `--json`.
-const EVENTS: usize = 100;
+pub const EVENTS: usize = 100;
 /// Maximum number of bytes of an event's JSON that the board keeps.
 const JSON_MAX: usize = 16 << 10;
 
 /// Query for the maximum number of attention items.
-const ATTENTION: Attention = Attention {
+pub const ATTENTION: Attention = Attention {
     limit: Some(1_000),
     stale_minutes: None,
 };
@@ -76,16 +77,35 @@ pub struct Loaded {
     pub fresh: bool,
 }
 
+/// The team that a board follows.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub enum Source {
+    Here(LocalTeam),
+    Remote(RemoteTeam),
+}
+
+impl Source {
+    /// Reads the team repeatedly, and passes each result to `tell` until `tell` returns `Break`. Errors are passed to `tell`
+    /// too, and then reading is tried again.
+    pub fn go_along(&self, tell: &dyn Fn(Change) -> ControlFlow<()>) {
+        match self {
+            Source::Here(team) => team.go_along(tell),
+            Source::Remote(team) => team.go_along(tell),
+        }
+    }
+}
+
+/// A team in a data root of this machine.
+#[derive(Debug, Clone)]
+pub struct LocalTeam {
     pub root: Root,
     pub team: String,
     /// Past point to show, or `None` to follow the log.
     pub at: Option<Point>,
 }
 
-impl Source {
-    pub fn open(&self) -> teamlog_team::Result<Team> {
+impl LocalTeam {
+    fn open(&self) -> teamlog_team::Result<Team> {
         let team = self.root.team(&self.team)?;
         match self.at {
             Some(point) => team.at(point),
@@ -93,9 +113,7 @@ impl Source {
         }
     }
 
-    /// Reads the team repeatedly, and passes each result to `tell` until `tell` returns `Break`. Errors are passed to `tell`
-    /// too, and then reading is tried again.
-    pub fn go_along(&self, tell: &dyn Fn(Change) -> ControlFlow<()>) {
+    fn go_along(&self, tell: &dyn Fn(Change) -> ControlFlow<()>) {
         loop {
             match self.follow(tell) {
                 Ok(Ended::Unheard) => return,
@@ -157,9 +175,7 @@ pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded>
     let attention = team.attention(&ATTENTION)?;
     let (mut tasks, mut lines) = (None, Vec::new());
     if grown {
-        let answer = all_tasks(team)?;
-        let all = answer.tasks.into_iter().map(Listed::into_task);
-        tasks = Some((all.collect(), answer.failed_dependencies));
+        tasks = Some(with_waits(all_tasks(team)?));
         let newest = Tail {
             filter: Replay {
                 from_seq: known.map(|known| known + 1),
@@ -212,11 +228,17 @@ fn all_tasks(team: &mut Team) -> teamlog_team::Result<TasksAnswer> {
     })
 }
 
+/// Returns the tasks, and the failed or canceled tasks on which they wait.
+pub fn with_waits(answer: TasksAnswer) -> (Vec<Task>, WaitsInVain) {
+    let all = answer.tasks.into_iter().map(Listed::into_task);
+    (all.collect(), answer.failed_dependencies)
+}
+
 fn last_seq(team: &mut Team) -> teamlog_team::Result<u64> {
     team.query(|_, reader| Ok(reader.head().last_seq))
 }
 
-fn line(event: &Event<'_>, json: &[u8]) -> Line {
+pub fn line(event: &Event<'_>, json: &[u8]) -> Line {
     Line {
         seq: event.seq,
         at: event.created_at,

@@ -4,14 +4,13 @@ use super::clock::Clock;
 use super::cursor::Cursor;
 use super::layout::{Layout, Panel};
 use super::live::Live;
-use super::load::{self, Loaded};
+use super::load::Loaded;
 use super::tasks::{Row, Tasks};
 use super::view::details;
 use crate::exit::CommandError;
 use jiff::tz::TimeZone;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
-use teamlog_team::Team;
 use teamlog_team::attention::{AttentionItem as Item, AttentionSeverity};
 use teamlog_team::engine::Timestamp;
 use teamlog_team::worker::who::WhoAgent;
@@ -109,12 +108,11 @@ impl State {
         }
     }
 
-    /// Creates the state by reading a team once.
-    pub fn read(setting: Setting, team: &mut Team) -> teamlog_team::Result<State> {
+    /// Creates the state of a team that was read once.
+    pub fn loaded(setting: Setting, loaded: Loaded) -> State {
         let mut state = State::new(setting);
-        let loaded = load::look(team, None)?;
         state.update(Change::Loaded(Box::new(loaded)));
-        Ok(state)
+        state
     }
 
     /// Applies a change. Returns false if the user quits the board.

@@ -1,8 +1,11 @@
 //! `board`: shows a live view of a team in the terminal.
 
-use crate::board::{self, BoardAnswer, Clock, Ended, Setting, Source, State};
+use crate::board::{
+    self, BoardAnswer, Clock, Ended, Loaded, LocalTeam, RemoteTeam, Setting, Source, State,
+};
 use crate::command::prelude::*;
 use teamlog_team::Team;
+use teamlog_team::engine::{Point, Timestamp};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -30,29 +33,29 @@ impl Args {
         let name = context.team_named(self.team)?;
         let at = Option::from(self.at);
         let point = at.map(|spot| context.point(spot)).transpose()?;
-        let mut team = match point {
-            None => context.team(&name)?,
-            Some(point) => context.team(&name)?.at(point)?,
-        };
+        let mut team = Shown::open(context, &name, point)?;
         if context.out.is_json() {
-            let mut answer: BoardAnswer = board::answer(&mut team)?;
+            let mut answer = team.answer()?;
             for item in &mut answer.attention.items {
                 context.own_commands(std::slice::from_mut(&mut item.command));
             }
             context.answer(&answer, |_, _| Vec::new())?;
-            return context.done(team, Exit::Done);
+            return team.done(context);
         }
-        let setting = setting(context, &name, &team);
+        let setting = setting(context, &name, team.moment()?);
         if self.once || !context.env().has_screen() {
             return once(context, team, setting, !self.once);
         }
-        let source = Source {
-            root: context.data()?,
-            team: name.clone(),
-            at: point,
+        let source = match &team {
+            Shown::Remote(team) => Source::Remote((**team).clone()),
+            Shown::Here(_) => Source::Here(LocalTeam {
+                root: context.data()?,
+                team: name.clone(),
+                at: point,
+            }),
         };
         match board::run(source, setting.clone()) {
-            Ok(Ended::Left) => context.done(team, Exit::Done),
+            Ok(Ended::Left) => team.done(context),
             Ok(Ended::Killed(signal)) => {
                 board::end_by(signal);
                 Ok(Exit::Done)
@@ -63,11 +66,63 @@ impl Args {
     }
 }
 
-fn setting(context: &Context, name: &str, team: &Team) -> Setting {
-    let moment = team.moment();
+/// The team that the board shows.
+enum Shown {
+    Here(Box<Team>),
+    Remote(Box<RemoteTeam>),
+}
+
+impl Shown {
+    fn open(context: &mut Context, name: &str, at: Option<Point>) -> Result<Shown, CommandError> {
+        let Some(remote) = context.remote()? else {
+            let team = context.team(name)?;
+            return Ok(Shown::Here(Box::new(match at {
+                None => team,
+                Some(point) => team.at(point)?,
+            })));
+        };
+        context.concerns(name)?;
+        Ok(Shown::Remote(Box::new(RemoteTeam {
+            client: context.client(Some(remote)),
+            who: context.who(),
+            team: name.to_owned(),
+            at,
+        })))
+    }
+
+    fn answer(&mut self) -> Result<BoardAnswer, CommandError> {
+        match self {
+            Shown::Here(team) => Ok(board::answer(team)?),
+            Shown::Remote(team) => team.answer(),
+        }
+    }
+
+    fn look(&mut self) -> Result<Loaded, CommandError> {
+        match self {
+            Shown::Here(team) => Ok(board::look(team, None)?),
+            Shown::Remote(team) => team.look(None),
+        }
+    }
+
+    fn moment(&self) -> Result<Option<(u64, Timestamp)>, CommandError> {
+        match self {
+            Shown::Here(team) => Ok(team.moment().map(|moment| (moment.seq, moment.time))),
+            Shown::Remote(team) => team.moment(),
+        }
+    }
+
+    fn done(self, context: &mut Context) -> Outcome {
+        match self {
+            Shown::Here(team) => context.done(*team, Exit::Done),
+            Shown::Remote(_) => context.ended(Exit::Done),
+        }
+    }
+}
+
+fn setting(context: &Context, name: &str, at: Option<(u64, Timestamp)>) -> Setting {
     Setting {
         team: name.to_owned(),
-        at: moment.map(|moment| (moment.seq, moment.time)),
+        at,
         clock: match context.is_utc() {
             true => Clock::Utc,
             false => Clock::Local,
@@ -81,9 +136,9 @@ fn setting(context: &Context, name: &str, team: &Team) -> Setting {
 }
 
 /// Prints one frame as text. `instead` is true if the user wanted the live board but standard output is no terminal.
-fn once(context: &mut Context, mut team: Team, setting: Setting, instead: bool) -> Outcome {
+fn once(context: &mut Context, mut team: Shown, setting: Setting, instead: bool) -> Outcome {
     let name = setting.team.clone();
-    let state = State::read(setting, &mut team)?;
+    let state = State::loaded(setting, team.look()?);
     context.out.lines(&board::plain(&state))?;
     if instead {
         let follow = context.command(&format!("tail -f {}", teamlog_team::shell::quoted(&name)));
@@ -91,5 +146,5 @@ fn once(context: &mut Context, mut team: Team, setting: Setting, instead: bool) 
             "no terminal to go along on, so this is one frame; lines as they come: {follow}"
         ));
     }
-    context.done(team, Exit::Done)
+    team.done(context)
 }

@@ -63,6 +63,14 @@ struct Code {
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
+        if context.is_remote() {
+            let message = "the page is only for users of the daemon's machine: it shows every team of the data root and all claim tokens, and an agent's token gives no session of the page";
+            let error = CommandError::new(Exit::Refused, "remote_unsupported", message);
+            return Err(error.or_hint(format!(
+                "watch the team here: {}\nor run dashboard on the daemon's machine",
+                context.command("board")
+            )));
+        }
         if let Some(team) = &self.team {
             names::check_known("team", team)?;
             context.data()?.team(team)?;

@@ -1,5 +1,6 @@
 //! Commands from another machine, with the token of an agent, over TLS.
 
+mod agents;
 mod certificates;
 mod commands;
 mod line;

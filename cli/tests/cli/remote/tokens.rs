@@ -94,7 +94,7 @@ fn a_token_lets_its_agent_so_far_and_no_further_and_not_once_it_is_revoked() {
         "doctor check demo",
         "backup demo ../b",
         "init other",
-        "board demo",
+        "dashboard",
     ] {
         let (code, error) = machine.refused("lead", line);
         assert_ne!(code, Some(0), "{line}");
