@@ -59,6 +59,8 @@ enum Misread {
 
 /// Parses argv. If TEAM was left out, inserts the team.
 fn read(argv: &[OsString], env: &ProcessEnv) -> Result<Args, Misread> {
+    let moved = team_argument::moved(argv, || definition_of(argv));
+    let argv = moved.as_deref().unwrap_or(argv);
     let parsed = typed(argv);
     let may_lack_team = match &parsed {
         Ok(_) => team_argument::may_differ(argv),

@@ -66,6 +66,32 @@ pub struct Words {
     is_required: bool,
 }
 
+/// Moves `-t/--team` from before a command that defines this option itself to behind the command. Returns `None` if there is
+/// nothing to move.
+pub fn moved(argv: &[OsString], definition: impl FnOnce() -> Command) -> Option<Vec<OsString>> {
+    let mut options = argv.iter().skip(1).filter_map(|word| word.to_str());
+    if !options.any(is_option) {
+        return None;
+    }
+    let mut definition = definition();
+    definition.build();
+    let mut reader = Reader::new(argv, &definition);
+    reader.read(argv)?;
+    let Words {
+        mut argv,
+        named,
+        is_named_twice: false,
+        place,
+        ..
+    } = reader.words
+    else {
+        return None;
+    };
+    let named = named.filter(|_| has_own_option(reader.command))?;
+    argv.splice(place..place, [OsString::from("--team"), named]);
+    Some(argv)
+}
+
 /// Says if TEAM was typed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum TeamTyped {
@@ -80,19 +106,7 @@ impl Words {
     /// be typed.
     pub fn read(argv: &[OsString], mut definition: Command) -> Option<Words> {
         definition.build();
-        let mut reader = Reader {
-            command: &definition,
-            words: Words {
-                argv: argv.iter().take(1).cloned().collect(),
-                named: None,
-                is_named_twice: false,
-                place: 1,
-                typed: 0,
-                bounds: (0, 0),
-                is_required: false,
-            },
-            is_team_option: true,
-        };
+        let mut reader = Reader::new(argv, &definition);
         reader.read(argv)?;
         let Reader {
             command, mut words, ..
@@ -173,7 +187,23 @@ struct Reader<'a> {
     is_team_option: bool,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(argv: &[OsString], definition: &'a Command) -> Reader<'a> {
+        Reader {
+            command: definition,
+            words: Words {
+                argv: argv.iter().take(1).cloned().collect(),
+                named: None,
+                is_named_twice: false,
+                place: 1,
+                typed: 0,
+                bounds: (0, 0),
+                is_required: false,
+            },
+            is_team_option: true,
+        }
+    }
+
     /// Reads the words. Returns `None` if an option has no value.
     fn read(&mut self, argv: &[OsString]) -> Option<()> {
         let mut rest = argv.iter().skip(1);
@@ -420,6 +450,37 @@ mod tests {
     fn an_own_option_of_the_command_stays() {
         assert_eq!(read("teamlog serve --team a --team b"), None);
         assert_eq!(read("teamlog state read --team a"), None);
+    }
+
+    #[test]
+    fn an_own_option_may_be_before_the_command() {
+        for (line, expected) in [
+            (
+                "teamlog -t demo setup claude --check",
+                Some("teamlog setup --team demo claude --check"),
+            ),
+            (
+                "teamlog --json --team=demo backup ../b",
+                Some("teamlog --json backup --team demo ../b"),
+            ),
+            (
+                "teamlog -t demo hooks install claude",
+                Some("teamlog hooks install --team demo claude"),
+            ),
+            ("teamlog -t demo mcp", Some("teamlog mcp --team demo")),
+            ("teamlog -t a -t b mcp", None),
+            ("teamlog setup claude -t demo", None),
+            ("teamlog -t demo tasks", None),
+        ] {
+            let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let moved = moved(&argv, || args::definition_of(&argv));
+            let moved = moved.map(|argv| argv.join(OsString::from(" ").as_os_str()));
+            assert_eq!(
+                moved.as_deref(),
+                expected.map(OsString::from).as_deref(),
+                "{line}"
+            );
+        }
     }
 
     #[test]

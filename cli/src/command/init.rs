@@ -89,7 +89,11 @@ impl Args {
             }
             _ => advise(error, &team, context),
         })?;
-        let root = context.data_root()?.display().to_string();
+        // The daemon on another machine creates no team.
+        let root = match context.is_remote() {
+            true => String::new(),
+            false => context.data_root()?.display().to_string(),
+        };
         context.answer(&answer, |answer, view| {
             let team = view.paint.show(Style::Bold, visible(&answer.team));
             let done = match (created, added.is_empty()) {
@@ -118,11 +122,15 @@ fn advise(error: CommandError, team: &str, context: &Context) -> CommandError {
     }
 }
 
-/// Returns the default name of a team: `TEAMLOG_TEAM`, or the name of the data root's directory. Characters that a
-/// team name cannot have become `-`.
+/// Returns the default name of a team: `TEAMLOG_TEAM`, the team of the token, or the name of the data root's directory.
+/// Characters that a team name cannot have become `-`.
 fn default_name(context: &Context) -> Result<String, CommandError> {
     if let Some(team) = context.env().var_set("TEAMLOG_TEAM") {
         return Ok(team.to_string_lossy().into_owned());
+    }
+    // A token belongs to one team.
+    if let Some(remote) = context.remote()? {
+        return Ok(remote.team().to_owned());
     }
     let root = context.data_root()?;
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());

@@ -66,6 +66,27 @@ fn no_form_of_the_option_reaches_a_team_that_it_does_not_name() {
 }
 
 #[test]
+fn the_option_may_be_before_a_command_that_has_its_own() {
+    let cli = Cli::with_team();
+    cli.ok("backup ../one");
+    cli.ok("init two --members lead");
+    shows!(cli.refused(1, "backup ../both") => has "demo, two");
+    cli.ok("-t two backup ../both");
+    cli.ok("backup -t demo ../both");
+    assert!(cli.outside().join("one/demo").is_dir());
+    assert!(cli.outside().join("both/two").is_dir() && cli.outside().join("both/demo").is_dir());
+    // The name of a team is no directory.
+    shows!(cli.refused(2, "backup demo") => has "DIR is required");
+    cli.refused(2, "backup demo ../both -t two");
+    cli.refused(2, "-t two backup --all ../both");
+    let set_up = cli.ok("-t two setup claude --dry-run --json");
+    has!(parse::<Value>(&set_up), {"team": "two", "status": "would_write"});
+    shows!(cli.ok("-t two hooks install claude") => has "-- two ||");
+    cli.refused(2, "hooks install claude demo -t two");
+    cli.refused(1, "-t nope mcp");
+}
+
+#[test]
 fn commands_with_an_optional_argument_find_the_only_team() {
     let cli = Cli::with_team();
     cli.ok("tick");
