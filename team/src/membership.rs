@@ -5,9 +5,38 @@ use crate::prelude::*;
 
 /// Maximum number of agents that a refusal lists.
 const LISTED_MAX: usize = 100;
+/// Maximum number of renamings that a recipient follows.
+const RENAMED_MAX: usize = 16;
 
-/// Checks that an agent may act in the team or receive from it.
+/// Checks that an agent may act in the team or receive from it. A retired agent may do neither.
 pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()> {
+    if live.is_retired(agent)? {
+        return Err(retired(field, agent, live.successor(agent)?).into());
+    }
+    belongs(live, field, agent)
+}
+
+/// Checks that an agent belongs to the team or did so before it was retired. For reading what was sent to it.
+pub(crate) fn check_known(live: &Live, field: &'static str, agent: &str) -> Result<()> {
+    match live.is_retired(agent)? {
+        true => Ok(()),
+        false => belongs(live, field, agent),
+    }
+}
+
+/// Returns the agent that receives what is sent to `agent`: the new name if the agent was renamed, else `agent`.
+pub(crate) fn recipient(live: &Live, agent: &str) -> Result<String> {
+    let mut recipient = agent.to_owned();
+    for _ in 0..RENAMED_MAX {
+        match live.successor(&recipient)? {
+            Some(successor) => recipient = successor,
+            None => break,
+        }
+    }
+    Ok(recipient)
+}
+
+fn belongs(live: &Live, field: &'static str, agent: &str) -> Result<()> {
     names::check_known(field, agent)?;
     if agent == LEADER || live.is_member(agent)? {
         return Ok(());
@@ -20,7 +49,8 @@ pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()>
 
 /// Returns the event by which an acting agent joins an open team; `None` if the agent is a member or cannot join.
 pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
-    if agent == LEADER || live.is_member(agent)? || live.team()?.is_none_or(|team| !team.open) {
+    let is_closed = live.team()?.is_none_or(|team| !team.open);
+    if agent == LEADER || is_closed || live.is_member(agent)? || live.is_retired(agent)? {
         return Ok(None);
     }
     let members = vec![agent.to_owned()];
@@ -54,6 +84,24 @@ pub(crate) fn workers(live: &Live) -> Result<Vec<String>> {
     let mut members = live.members()?;
     members.retain(|member| member != LEADER);
     Ok(members)
+}
+
+fn retired(field: &'static str, agent: &str, successor: Option<String>) -> Refusal {
+    let (message, hint) = match successor {
+        Some(successor) => (
+            format!("{field} {agent:?} was renamed to {successor:?}"),
+            format!("use the new name {successor}"),
+        ),
+        None => (
+            format!("{field} {agent:?} was retired from this team"),
+            "name another agent, or let an operator add this one again with `init`".to_owned(),
+        ),
+    };
+    Refusal::new(Code::WorkerNotFound, message)
+        .field(field)
+        .hint(hint)
+        .detail("worker", agent)
+        .detail("retired", true)
 }
 
 fn stranger(field: &'static str, agent: &str, members: Vec<String>) -> Refusal {

@@ -274,6 +274,10 @@ impl Target {
             Fact::Task(fact) => self.reverse_task(fact, ctx, live, actor),
             Fact::Team(fact) => match &**fact {
                 TeamFact::ConfigChanged(changed) => self.reverse_config(changed, live, actor),
+                TeamFact::Retired(retired) => Err(self.refused(format!(
+                    "event {seq} retired {0}, whose tasks are for any agent now: to bring {0} back, add it as a member again",
+                    retired.agent
+                ))),
                 _ => Err(self.irreversible()),
             },
             Fact::Mode(fact) => match &**fact {
@@ -356,6 +360,13 @@ impl Target {
             }
             (TaskAct::Assigned(assigned), Some(before)) => {
                 let was = before.owner.clone();
+                if let Some(was) = was
+                    .as_deref()
+                    .filter(|was| Some(*was) != assigned.owner.as_deref())
+                    && live.is_retired(was)?
+                {
+                    return Err(self.refused(format!("task {id} was for {was}, who was retired")));
+                }
                 let act = TaskAct::Assigned(TaskAssigned {
                     owner: was.clone(),
                     taken_from: None,

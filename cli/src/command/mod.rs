@@ -48,8 +48,10 @@ mod purge;
 mod read;
 mod ready;
 mod rehydrate;
+mod rename;
 mod replay;
 mod restore;
+mod retire;
 pub mod schema;
 mod send;
 pub mod serve;
@@ -294,6 +296,10 @@ commands! {
     Views(views) = "views", Operate(All), TeamData: "Wait for the view files, which a daemon writes after its answers",
     Who(who) = "who", Watch(All), Reads:
         "Show each agent's tasks, leases, last event and blockers",
+    RetireAgent(retire) = "retire-agent", Operate(All), TeamData:
+        "Retire an agent: it can no longer act, and its tasks are for others",
+    RenameAgent(rename) = "rename-agent", Operate(All), TeamData:
+        "Rename an agent: the new name gets its tasks and later mail",
     Attention(attention) = "attention", Watch(All), Reads:
         "Show what needs attention, each with the command that resolves it",
     Board(board: answer::<BoardAnswer>) = "board", Watch, Reads:

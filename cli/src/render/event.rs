@@ -116,6 +116,7 @@ pub fn what(event: &Event<'_>) -> String {
         ),
         "config_changed" => settings(&payload["changes"]),
         "team_created" | "members_added" => members(&payload),
+        "agent_retired" => word(&payload["agent"]).to_string(),
         "log_tail_quarantined" => format!(
             "{} torn bytes of {} at byte {}, moved to quarantine",
             payload["length"],

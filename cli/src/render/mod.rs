@@ -27,6 +27,7 @@ pub mod paths;
 mod prelude;
 pub mod pretty;
 pub mod prompt;
+pub mod retire;
 pub mod status;
 pub mod style;
 pub mod table;

@@ -23,6 +23,14 @@ events! {
             /// Names of the new members.
             pub members: Vec<String>,
         },
+        /// An agent left the team for good: it can no longer act, and no message reaches it.
+        "agent_retired" by "teamlog retire-agent AGENT" => Retired: AgentRetired [name agent] {
+            /// The agent.
+            pub agent: String,
+            /// The agent that gets its later messages, if it was renamed.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub successor: Option<String>,
+        },
         /// Settings of the team changed.
         "config_changed" by "teamlog config set TEAM" => ConfigChanged(ConfigChanged),
         /// The team was closed: reads still work, mutations are refused.

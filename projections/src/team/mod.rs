@@ -5,7 +5,7 @@ mod query;
 pub mod settings;
 pub(crate) mod view;
 
-use crate::event::team::{ConfigChanged, TeamFact};
+use crate::event::team::{AgentRetired, ConfigChanged, TeamFact};
 use crate::prelude::*;
 use crate::team::settings::Setting;
 use crate::worker::activity;
@@ -13,6 +13,8 @@ use crate::worker::activity;
 const INFO: u8 = 0x10;
 const MEMBER: u8 = 0x11;
 const COUNT: u8 = 0x12;
+/// Namespace of retired agents; key: name.
+const RETIRED: u8 = 0x15;
 
 /// The team and its settings.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
@@ -35,6 +37,14 @@ pub struct TeamInfo {
     pub closed_at: Option<Timestamp>,
 }
 row!(TeamInfo);
+
+/// An agent that was retired.
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub(crate) struct Retired {
+    /// The agent that gets its later messages, if it was renamed.
+    pub successor: Option<String>,
+}
+row!(Retired);
 
 /// Counts of a team's log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -82,6 +92,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         (TeamFact::MembersAdded(added), Some(info)) => {
             add_members(tx, info, &added.members, event.seq)
         }
+        (TeamFact::Retired(retired), Some(info)) => retire(tx, info, retired, event.seq),
         (TeamFact::ConfigChanged(changed), Some(info)) => {
             configure(tx, info, changed, event.seq);
             Ok(())
@@ -104,8 +115,24 @@ fn add_members(tx: &mut Tx<'_>, mut info: TeamInfo, names: &[String], seq: u64) 
             info.members += 1;
             info.seq = seq;
         }
+        tx.delete(&key_of(RETIRED, name.as_bytes()));
     }
     tx.put(&[INFO], &info);
+    Ok(())
+}
+
+/// Removes a member. The agent is retired until it becomes a member again.
+fn retire(tx: &mut Tx<'_>, mut info: TeamInfo, retired: &AgentRetired, seq: u64) -> Result<()> {
+    let name = retired.agent.as_bytes();
+    let key = key_of(MEMBER, name);
+    if tx.has(&key)? {
+        tx.delete(&key);
+        info.members = info.members.saturating_sub(1);
+    }
+    info.seq = seq;
+    tx.put(&[INFO], &info);
+    let successor = retired.successor.clone();
+    tx.put(&key_of(RETIRED, name), &Retired { successor });
     Ok(())
 }
 

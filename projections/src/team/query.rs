@@ -1,6 +1,6 @@
 //! Queries of the team itself.
 
-use super::{COUNT, Counts, INFO, MEMBER, TeamInfo};
+use super::{COUNT, Counts, INFO, MEMBER, RETIRED, Retired, TeamInfo};
 use crate::prelude::*;
 
 impl TeamState {
@@ -16,6 +16,15 @@ impl TeamState {
     /// Returns true if an agent is a member.
     pub fn is_member(&self, name: &str) -> Result<bool> {
         self.rows().has(&key_of(MEMBER, name.as_bytes()))
+    }
+    /// Returns true if an agent is retired.
+    pub fn is_retired(&self, name: &str) -> Result<bool> {
+        self.rows().has(&key_of(RETIRED, name.as_bytes()))
+    }
+    /// Returns the agent that gets the messages to a retired agent, if it was renamed.
+    pub fn successor(&self, name: &str) -> Result<Option<String>> {
+        let retired: Option<Retired> = self.rows().get(&key_of(RETIRED, name.as_bytes()))?;
+        Ok(retired.and_then(|retired| retired.successor))
     }
     /// Returns the number of events of a reserved kind.
     pub fn count_of(&self, kind: &str) -> Result<u64> {

@@ -300,6 +300,8 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ownership::edit::TaskEdit>(),
     row::<ownership::assign::TaskAssignment>(),
     row::<ownership::review::ReviewRequest>(),
+    row::<ownership::retire::RetireAgent>(),
+    row::<ownership::rename::RenameAgent>(),
     row::<undo::Undo>(),
     row::<task::cancel::TaskCancel>(),
     row::<task::reopen::TaskReopen>(),

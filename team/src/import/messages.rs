@@ -256,7 +256,7 @@ fn objection(live: &Live, field: &'static str, agent: &str) -> Result<Option<Str
     if live.team()?.is_none_or(|team| team.open) {
         return Ok(None);
     }
-    match membership::check(live, field, agent) {
+    match membership::check_known(live, field, agent) {
         Ok(()) => Ok(None),
         Err(Failure::Refused(refusal)) => Ok(Some(refusal.message)),
         Err(failed) => Err(failed),

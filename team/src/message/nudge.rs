@@ -311,6 +311,9 @@ impl Terms {
                 .map(|counts| counts.agent),
         );
         for agent in agents {
+            if live.is_retired(&agent)? {
+                continue;
+            }
             match self.standing(live, live.agent(&agent)?, now)? {
                 Readiness::NoMail => {}
                 Readiness::Active => skipped.active += 1,

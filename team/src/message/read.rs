@@ -56,7 +56,7 @@ impl Team {
     /// Returns a page of an inbox.
     pub fn read(&mut self, read: Read) -> Result<ReadAnswer> {
         self.query(|live, reader| {
-            membership::check(live, "agent", &read.agent)?;
+            membership::check_known(live, "agent", &read.agent)?;
             let cursor = read.cursor.as_deref();
             let query = InboxQuery {
                 unread: read.unread,

@@ -359,7 +359,14 @@ impl NewMessage {
             return Err(ahead(&message, now).into());
         }
         membership::check(live, "message.from", &message.from)?;
-        membership::check(live, "message.to", &message.to)?;
+        match live.message(&message.id)? {
+            // A repeated message names the recipient that it had.
+            Some(_) => membership::check_known(live, "message.to", &message.to)?,
+            None => {
+                message.to = membership::recipient(live, &message.to)?;
+                membership::check(live, "message.to", &message.to)?;
+            }
+        }
         if let Some(id) = &message.task_id {
             let task = live.task(id)?;
             if task.is_none() {

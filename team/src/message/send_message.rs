@@ -161,7 +161,8 @@ impl Command for SendLetter {
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Sending>> {
-        let letter = &self.letter;
+        let mut letter = self.letter.clone();
+        letter.to = membership::recipient(live, &letter.to)?;
         membership::check(live, "from_worker", &letter.from)?;
         membership::check(live, "to_worker", &letter.to)?;
         let posted = letter.post(live, ctx.now)?;

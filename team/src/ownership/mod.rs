@@ -1,6 +1,8 @@
-//! Edits, assignments and reviews of tasks. The holder of a task gets a message if another agent edits or assigns it.
+//! Edits, assignments and reviews of tasks, and agents that leave the team or change their name. The holder of a task gets a message if another agent edits or assigns it.
 
 pub mod assign;
 pub mod edit;
+pub mod rename;
+pub mod retire;
 pub mod review;
 pub(crate) mod takeover;

@@ -4,7 +4,7 @@ use crate::claim::holding;
 use crate::doubts::RecipientsDoubts;
 use crate::projections::thread;
 use crate::projections::thread::event::{Posted, ThreadStarted};
-use crate::thread::post::{check_body, posted_last};
+use crate::thread::post::{check_body, posted_last, receiving};
 use crate::thread::prelude::*;
 use crate::thread::start::PARTICIPANTS_MAX;
 
@@ -130,7 +130,7 @@ fn concerned(live: &Live, task: &Task, thread: Option<&Thread>) -> Result<Vec<St
         agents.extend(live.thread_authors(&thread.id, PARTICIPANTS_MAX)?);
     }
     let mut told: Vec<String> = Vec::new();
-    for agent in agents {
+    for agent in receiving(live, &agents)? {
         let receives = agent != SYSTEM && membership::check(live, "to", &agent).is_ok();
         if receives && !told.contains(&agent) && told.len() < PARTICIPANTS_MAX {
             told.push(agent);

@@ -86,7 +86,7 @@ impl Command for ThreadPost {
 impl ThreadPost {
     fn recipients(&self, live: &Live, thread: &Thread, author: &str) -> Result<Vec<String>> {
         let mut recipients = match self.to.as_deref() {
-            None | Some([]) => thread.participants.clone(),
+            None | Some([]) => receiving(live, &thread.participants)?,
             Some(named) => agents(live, "to", named)?,
         };
         recipients.retain(|agent| agent != author);
@@ -123,4 +123,16 @@ pub(crate) fn posted_last(
         Some(event) => message.by(&event.actor),
         None => message,
     })
+}
+
+/// Returns the agents that receive what is sent to the given ones: renamed agents under their new names, without retired ones.
+pub(crate) fn receiving(live: &Live, agents: &[String]) -> Result<Vec<String>> {
+    let mut told: Vec<String> = Vec::new();
+    for agent in agents {
+        let agent = membership::recipient(live, agent)?;
+        if !live.is_retired(&agent)? && !told.contains(&agent) {
+            told.push(agent);
+        }
+    }
+    Ok(told)
 }

@@ -98,6 +98,7 @@ mod refused_writes;
 mod replaying;
 mod residents;
 mod resources;
+mod retiring;
 mod scenario;
 mod settings;
 mod staff_histories;

@@ -2,6 +2,7 @@
 //! in the tests that [`ELSEWHERE`] names.
 
 mod every;
+mod ownership;
 
 use crate::deliveries::with_dead_letter;
 use crate::hostile::{ABSENT, call};
@@ -492,76 +493,7 @@ fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
             ("claimed", operation, versioned(1), VersionConflict),
         ]);
     }
-    rows.extend([
-        ("nothing", "undo", json!({"seq": 999}), PointUnknown),
-        ("nothing", "undo", json!({"seq": 1}), InvalidTransition),
-        (
-            "autopilot canceled",
-            "undo",
-            json!({"seq": 2}),
-            InvalidTransition,
-        ),
-        (
-            "task",
-            "edit-task",
-            json!({"task_id": "1", "subject": "t", "expected_version": 99}),
-            VersionConflict,
-        ),
-        (
-            "two tasks",
-            "edit-task",
-            json!({"task_id": "1", "blocked_by": ["2"]}),
-            DependencyCycle,
-        ),
-        (
-            "claimed",
-            "edit-task",
-            json!({"task_id": "1", "subject": "t", "worker": "qa"}),
-            NotHolder,
-        ),
-        (
-            "claimed",
-            "request-review",
-            json!({"task_id": "1", "worker": "qa"}),
-            NotHolder,
-        ),
-        (
-            "task",
-            "request-review",
-            json!({"task_id": "1", "worker": "dev"}),
-            InvalidTransition,
-        ),
-        (
-            "completed",
-            "request-review",
-            json!({"task_id": "1", "worker": "dev"}),
-            AlreadyTerminal,
-        ),
-        (
-            "nothing",
-            "comment-task",
-            json!({"task_id": "9", "body": "seen", "worker": "qa"}),
-            TaskNotFound,
-        ),
-        (
-            "completed",
-            "assign-task",
-            json!({"task_id": "1", "owner": "qa"}),
-            AlreadyTerminal,
-        ),
-        (
-            "claimed",
-            "assign-task",
-            json!({"task_id": "1", "owner": "qa", "worker": "qa"}),
-            NotHolder,
-        ),
-        (
-            "task",
-            "assign-task",
-            json!({"task_id": "1", "owner": "qa", "expected_version": 99}),
-            VersionConflict,
-        ),
-    ]);
+    rows.extend(ownership::rows());
     for operation in ["mode-update", "mode-complete", "mode-fail", "mode-cancel"] {
         rows.push((
             "nothing",

@@ -91,6 +91,8 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
         ("report-usage", {"worker": "dev", "task_id": "1", "input_tokens": 30,
             "output_tokens": 12}),
         ("usage", {"task_id": "1"}),
+        ("rename-agent", {"agent": "qa", "new_name": "tester", "dry_run": true}),
+        ("retire-agent", {"agent": "qa", "dry_run": true}),
         ("inbox-feed", {"worker": "qa", "since": 1}),
         ("write-task-approval", {"task_id": "1", "status": "approved", "reviewer": "lead",
             "decision_reason": "good"}),

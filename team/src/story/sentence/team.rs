@@ -8,6 +8,7 @@ pub(super) fn sentence(entry: &Entry<'_>) -> Option<String> {
         "team_created" => team_created(entry),
         "members_added" => format!("{actor} added {} to the team", members(entry)),
         "members_removed" => format!("{actor} removed {} from the team", members(entry)),
+        "agent_retired" => format!("{actor} retired {}", entry.agent("agent")),
         "team_closed" => with(
             format!("{actor} closed the team"),
             entry

@@ -1,0 +1,164 @@
+//! Tests of retired agents: who may act and receive, tasks, tokens and mail.
+
+use crate::claims::{claim, new};
+use crate::prelude::*;
+use teamlog_team::agent_token::TokenAdd;
+use teamlog_team::ownership::rename::RenameAgent;
+use teamlog_team::ownership::retire::{RetireAgent, RetireAnswer};
+use teamlog_team::undo::Undo;
+
+fn retire(team: &mut Team, dry_run: bool) -> RetireAnswer {
+    let retire = given!(RetireAgent, agent: "dev", dry_run);
+    team.retire_agent(retire).unwrap()
+}
+
+/// Creates a team in which `dev` holds task 1, is to take task 2, has a token and an unread message.
+fn staffed() -> (World, Team) {
+    let (world, mut team) = demo();
+    team.task_create(new("one")).unwrap();
+    team.task_create(given!(TaskCreate, owner: "dev", ..new("two")))
+        .unwrap();
+    team.task_claim(claim("1", "dev")).unwrap();
+    let digest = blake3::hash(b"token").to_hex().to_string();
+    team.token_add(given!(TokenAdd, agent: "dev", digest))
+        .unwrap();
+    team.send(given!(Send, from: "lead", to: "dev", kind: "message", payload: "{\"body\":\"hi\"}"))
+        .unwrap();
+    (world, team)
+}
+
+fn kinds(team: &mut Team) -> Vec<String> {
+    let kinds = events(team).into_iter().map(|event| event["kind"].clone());
+    kinds
+        .map(|kind| kind.as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_retired_agent_gives_back_its_tasks_and_loses_its_tokens_in_one_group() {
+    let (_world, mut team) = staffed();
+    let before = kinds(&mut team);
+    let dry = retire(&mut team, true);
+    assert_eq!(kinds(&mut team), before, "a dry run records nothing");
+    let done = retire(&mut team, false);
+    assert_eq!(
+        (&dry.tasks, &dry.mail.len()),
+        (&done.tasks, &done.mail.len())
+    );
+    assert_eq!(done.tasks, ["1", "2"]);
+    assert_eq!(done.taken, ["1"]);
+    assert_eq!(
+        (done.tokens_revoked.len(), done.unread, done.mail.len()),
+        (1, 1, 1)
+    );
+    let new: Vec<String> = kinds(&mut team).split_off(before.len());
+    assert_eq!(
+        new,
+        [
+            "agent_retired",
+            "task_assigned",
+            "task_assigned",
+            "agent_token_revoked"
+        ]
+    );
+    for id in ["1", "2"] {
+        let task = team.task_record(id).unwrap().task;
+        assert_eq!((task.status.name(), &task.owner), ("pending", &None));
+    }
+    assert!(
+        !team
+            .who(&Default::default())
+            .unwrap()
+            .agents
+            .iter()
+            .any(|one| one.agent == "dev")
+    );
+    team.task_claim(claim("1", "qa")).unwrap();
+}
+
+#[test]
+fn a_retired_agent_neither_acts_nor_receives_until_it_is_added_again() {
+    for open in [false, true] {
+        let (world, mut team) = staffed();
+        if open {
+            let set = given!(ConfigChange, key: "members.open", value: "true");
+            team.config_change(set).unwrap();
+        }
+        retire(&mut team, false);
+        let acts = refused(team.task_claim(claim("1", "dev")), Code::WorkerNotFound);
+        assert_eq!(acts.details["retired"], true);
+        shows!(&*acts.message => has "was retired");
+        let mail = given!(Send, from: "lead", to: "dev", kind: "message", payload: "{}");
+        refused(team.send(mail.clone()), Code::WorkerNotFound);
+        let own = given!(Send, from: "dev", to: "lead", kind: "message", payload: "{}");
+        refused(team.send(own), Code::WorkerNotFound);
+        let owned = given!(TaskAssignment, task_id: "1", owner: "dev");
+        refused(team.task_assignment(owned), Code::WorkerNotFound);
+        refused(
+            team.retire_agent(given!(RetireAgent, agent: "dev")),
+            Code::WorkerNotFound,
+        );
+        let inbox = team.read(given!(Read, agent: "dev", unread: true)).unwrap();
+        assert_eq!(inbox.count, 1, "its inbox can be read");
+
+        let members = vec!["dev".to_owned()];
+        let init = Init {
+            members,
+            ..Init::for_team("demo")
+        };
+        drop(team);
+        world.root.init(init).unwrap();
+        let mut team = world.root.team("demo").unwrap();
+        team.send(mail).unwrap();
+        team.task_claim(claim("1", "dev")).unwrap();
+    }
+}
+
+#[test]
+fn a_retirement_is_not_undone_nor_in_part() {
+    let (_world, mut team) = staffed();
+    retire(&mut team, false);
+    let log = events(&mut team);
+    for event in log.iter().rev().take(4) {
+        let seq = event["seq"].as_u64().unwrap();
+        let undo = team.undo(given!(Undo, worker: "leader-fixed", seq));
+        refused(undo, Code::InvalidTransition);
+    }
+    assert_eq!(events(&mut team).len(), log.len());
+    refused(
+        team.retire_agent(given!(RetireAgent, agent: "leader-fixed")),
+        Code::WorkerNotFound,
+    );
+}
+
+#[test]
+fn a_renamed_agent_gets_its_tasks_and_later_mail_under_its_new_name() {
+    let (_world, mut team) = staffed();
+    let rename = given!(RenameAgent, agent: "dev", new_name: "builder");
+    let renamed = team.rename_agent(rename.clone()).unwrap();
+    assert_eq!(renamed.successor.as_deref(), Some("builder"));
+    assert_eq!(
+        (renamed.tasks.len(), &*renamed.taken),
+        (2, &["1".to_owned()][..])
+    );
+    for id in ["1", "2"] {
+        let task = team.task_record(id).unwrap().task;
+        assert_eq!(
+            (task.status.name(), task.owner.as_deref()),
+            ("pending", Some("builder"))
+        );
+    }
+    team.task_claim(claim("1", "builder")).unwrap();
+    let mail = given!(Send, from: "lead", to: "dev", kind: "message", payload: "{}");
+    assert_eq!(team.send(mail).unwrap().message.to, "builder");
+    let inbox = team
+        .read(given!(Read, agent: "builder", unread: true))
+        .unwrap();
+    shows!(inbox.messages[0].payload.as_str() => has "Unread messages to dev: 1");
+    assert_eq!(inbox.messages.len(), 2);
+    let acts = refused(team.task_claim(claim("2", "dev")), Code::WorkerNotFound);
+    assert_eq!(acts.hint.as_deref(), Some("use the new name builder"));
+    let back = given!(RenameAgent, agent: "builder", new_name: "dev");
+    refused(team.rename_agent(back), Code::InvalidInput);
+    refused(team.rename_agent(rename), Code::WorkerNotFound);
+}
