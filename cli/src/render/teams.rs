@@ -1,6 +1,7 @@
 //! Renders the teams of a data root, and the traces of a team.
 
 use crate::render::prelude::*;
+use crate::render::table::cut;
 use teamlog_team::lifecycle::teams::TeamListed;
 use teamlog_team::log::traces::{TraceOutcome, TracesAnswer};
 
@@ -39,7 +40,10 @@ fn row(team: &TeamListed, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// Renders rows of `trace  last event  span  events  outcome  agents`.
+/// Maximum number of characters of a trace's title.
+const TITLE_MAX: usize = 40;
+
+/// Renders rows of `trace  last event  span  events  outcome  title  agents`.
 pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
     let mut rows: Vec<Vec<Cell>> = answer
         .traces
@@ -53,6 +57,7 @@ pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
                 number(time::span(span.saturating_mul(1_000))),
                 number(format!("{}{more}", time::count(trace.events as u64))),
                 outcome(trace.outcome),
+                plain(cut(trace.title.as_deref().unwrap_or("-"), TITLE_MAX)),
                 plain(trace.agents.join(", ")),
             ]
         })
@@ -60,7 +65,7 @@ pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
     if rows.is_empty() {
         return vec!["no recent event belongs to a trace".to_owned()];
     }
-    let mut head = titles(["trace", "last event", "outcome", "agents"]);
+    let mut head = titles(["trace", "last event", "outcome", "title", "agents"]);
     head.splice(2..2, ["span", "events"].map(number));
     rows.insert(0, head);
     let mut shown = lines(rows, 0, view);
@@ -77,6 +82,7 @@ fn outcome(outcome: TraceOutcome) -> Cell {
         TraceOutcome::Failed => styled(Style::Bad, "failed"),
         TraceOutcome::Canceled => plain("canceled"),
         TraceOutcome::Running => plain("running"),
+        TraceOutcome::Open => plain("open"),
         TraceOutcome::None => plain("-"),
     }
 }

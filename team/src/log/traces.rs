@@ -13,6 +13,8 @@ const LOOKED_AT: u64 = 10_000;
 const COUNTED: usize = 1_000;
 /// Number of newest events per trace whose actors are read.
 const READ: usize = 50;
+/// Age of the last event after which a trace with a task in progress is no longer `running`: a day.
+const QUIET_MICROS: i64 = 24 * 3_600 * 1_000_000;
 
 operation! {
     /// List the traces of the newest events, most recent first
@@ -42,6 +44,9 @@ pub struct TracesAnswer {
 pub struct TraceListed {
     /// Id of the trace.
     pub trace_id: String,
+    /// Subject of the first task that the trace's events name; absent without such a task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Time of the trace's first event. If the trace has more than 1,000 events, time of the first of the newest 1,000.
     pub first_at: Timestamp,
     /// Time of the trace's last event.
@@ -69,18 +74,23 @@ pub enum TraceOutcome {
     Failed,
     /// All tasks ended, none failed, and at least one was canceled
     Canceled,
-    /// At least one task is unfinished
+    /// At least one task is in progress, and the last event is at most a day old
     Running,
+    /// At least one task is unfinished, and the trace is not running
+    Open,
     /// The trace has no tasks
     None,
 }
 
 impl TraceOutcome {
-    fn from_statuses(statuses: &[Status]) -> TraceOutcome {
+    /// Returns the outcome of a trace whose last event is `quiet` microseconds old.
+    fn new(statuses: &[Status], quiet: i64) -> TraceOutcome {
         if statuses.is_empty() {
             TraceOutcome::None
-        } else if statuses.iter().any(|status| !status.is_final()) {
+        } else if statuses.contains(&Status::InProgress) && quiet <= QUIET_MICROS {
             TraceOutcome::Running
+        } else if statuses.iter().any(|status| !status.is_final()) {
+            TraceOutcome::Open
         } else if statuses.contains(&Status::Failed) {
             TraceOutcome::Failed
         } else if statuses.contains(&Status::Canceled) {
@@ -112,11 +122,11 @@ impl Team {
         })?;
         let more = found.len() > limit || oldest > 1;
         found.truncate(limit);
-        let team = self.name().to_owned();
+        let (team, now) = (self.name().to_owned(), self.now());
         self.survey(|live, reader| {
             let mut traces = Vec::with_capacity(found.len());
             for trace in &found {
-                traces.extend(listed(live, reader, trace)?);
+                traces.extend(listed(live, reader, trace, now)?);
             }
             Ok(TracesAnswer {
                 team: team.clone(),
@@ -129,14 +139,21 @@ impl Team {
 }
 
 /// Returns the summary of a trace. Returns `None` if the state does not contain the trace, because the trace is newer than the state.
-fn listed(live: &Live, reader: &Reader, trace: &str) -> Result<Option<TraceListed>> {
+fn listed(
+    live: &Live,
+    reader: &Reader,
+    trace: &str,
+    now: Timestamp,
+) -> Result<Option<TraceListed>> {
     let page = live.with_ref(RefKind::Trace, trace, None, COUNTED)?;
     let (Some(first), Some(last)) = (page.seqs.first(), page.seqs.last()) else {
         return Ok(None);
     };
-    let first = page::event(live, reader, *first)?.created_at;
+    let opening = page::event(live, reader, *first)?;
+    let first = opening.created_at;
     let last = page::event(live, reader, *last)?.created_at;
     let (mut agents, mut tasks) = (BTreeSet::new(), BTreeSet::new());
+    let first_task = opening.refs.get(RefKind::Task).map(str::to_owned);
     for seq in page.seqs.iter().rev().take(READ) {
         let event = page::event(live, reader, *seq)?;
         tasks.extend(event.refs.get(RefKind::Task).map(str::to_owned));
@@ -146,14 +163,17 @@ fn listed(live: &Live, reader: &Reader, trace: &str) -> Result<Option<TraceListe
     for task in &tasks {
         statuses.extend(live.task(task)?.map(|task| task.status));
     }
+    let titled = first_task.as_ref().or(tasks.first());
+    let titled = titled.map(|task| live.task(task)).transpose()?.flatten();
     Ok(Some(TraceListed {
         trace_id: trace.to_owned(),
+        title: titled.and_then(|task| task.subject),
         first_at: first,
         last_at: last,
         span_ms: u64::try_from((last.micros() - first.micros()) / 1_000).unwrap_or(0),
         events: page.seqs.len(),
         events_more: page.older,
         agents: agents.into_iter().collect(),
-        outcome: TraceOutcome::from_statuses(&statuses),
+        outcome: TraceOutcome::new(&statuses, now.micros() - last.micros()),
     }))
 }

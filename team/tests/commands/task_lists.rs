@@ -226,13 +226,17 @@ fn a_story_says_what_became_of_its_tasks() {
         ("C", "failed", TraceOutcome::Failed),
     ] {
         team.task_assign(with(assign(task, "dev"))).unwrap();
-        assert_eq!(outcome(&mut team), TraceOutcome::Running);
+        assert_eq!(outcome(&mut team), TraceOutcome::Open);
         world.later(SECOND);
+        team.task_update(update(task, "in_progress")).unwrap();
+        assert_eq!(outcome(&mut team), TraceOutcome::Running);
+        world.later(86_401 * SECOND);
+        assert_eq!(outcome(&mut team), TraceOutcome::Open);
         team.task_update(update(task, status)).unwrap();
         assert_eq!(outcome(&mut team), came);
     }
     let trace = team.trace(given!(Trace, trace_id: "tr")).unwrap();
-    assert_eq!(trace.spans.len(), 1 + 3 * 3);
+    assert_eq!(trace.spans.len(), 1 + 3 * 4);
     for span in &trace.spans {
         let began = trace
             .events
