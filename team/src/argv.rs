@@ -1,5 +1,6 @@
 //! Parsers of option values for inputs that derive `clap::Args` (feature `cli`).
 
+use crate::attention::AttentionKind;
 use crate::projections::message::{MessageType, Priority};
 use crate::projections::{Status, spelling};
 
@@ -29,6 +30,17 @@ pub fn priority(text: &str) -> Result<String, String> {
 pub fn message_type(text: &str) -> Result<String, String> {
     let known = MessageType::from_name(text).is_some();
     one_of(text, known, &MessageType::ALL.map(MessageType::name))
+}
+
+/// Parses the name of a kind of attention items. The error suggests the nearest name.
+pub fn attention_kind(text: &str) -> Result<AttentionKind, String> {
+    let known = AttentionKind::from_name(text);
+    one_of(
+        text,
+        known.is_some(),
+        &AttentionKind::ALL.map(AttentionKind::name),
+    )?;
+    known.ok_or_else(AttentionKind::rule)
 }
 
 fn one_of(text: &str, known: bool, names: &[&'static str]) -> Result<String, String> {

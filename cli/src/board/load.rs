@@ -36,6 +36,8 @@ const JSON_MAX: usize = 16 << 10;
 pub const ATTENTION: Attention = Attention {
     limit: Some(1_000),
     stale_minutes: None,
+    kind: None,
+    agent: None,
 };
 
 /// The answer for programs: the board's data, read once

@@ -16,5 +16,6 @@ subcommands! {
             runs that broke their contract, expired leases, overdue acks, refused writes, and tasks without reports.")
         .examples("\
   teamlog attention demo
+  teamlog attention demo --kind lease_expired --agent dev
   teamlog attention demo --stale-minutes 30 --json")
 }

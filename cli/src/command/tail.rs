@@ -17,7 +17,7 @@ pub struct Args {
     /// The team
     team: String,
     /// Continue with events as they are appended, until interrupted
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "at")]
     follow: bool,
     /// Number of existing events to print first [default: 10]
     #[arg(long, short = 'n', value_name = "N", value_parser = super::whole::<u64>)]

@@ -12,6 +12,7 @@ use teamlog_team::usage::report::{ReportUsage, SetBudget, Usage};
     after_help = "\
 Examples:
   teamlog usage demo
+  teamlog usage demo --at yesterday
   teamlog usage demo --report --agent dev --task-id 7 --input-tokens 1200 --output-tokens 300
   teamlog usage demo --set --max-tokens 1000000 --soft-limit 800000 --hard-limit"
 )]
@@ -19,10 +20,10 @@ pub struct Args {
     /// The team
     team: String,
     /// Report tokens that an agent used
-    #[arg(long)]
+    #[arg(long, conflicts_with = "at")]
     report: bool,
     /// Set the budget
-    #[arg(long, conflicts_with = "report")]
+    #[arg(long, conflicts_with_all = ["report", "at"])]
     set: bool,
     /// Remove the budget
     #[arg(long, requires = "set", conflicts_with_all = ["max_tokens", "soft_limit_tokens", "per_agent_tokens"])]
@@ -34,13 +35,19 @@ pub struct Args {
     #[command(flatten)]
     budget: SetBudget,
     #[command(flatten)]
+    at: Past,
+    #[command(flatten)]
     stamp: Stamp,
 }
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let Args {
-            team, shown, stamp, ..
+            team,
+            shown,
+            at,
+            stamp,
+            ..
         } = self;
         match (self.report, self.set) {
             (true, _) => {
@@ -56,7 +63,7 @@ impl Args {
                 Err(CommandError::usage(message))
             }
             (_, true) => stamp.carry_out(context, &team, self.budget, usage::card),
-            _ => context.show(&team, shown, usage::card),
+            _ => context.show_at(&team, at, shown, usage::card),
         }
     }
 }

@@ -39,6 +39,26 @@ fn events_come_in_order_and_by_every_filter() {
         let at = &events[3].created_at;
         assert_eq!(seqs(&cli, &format!("--since {at}")), [4, 5, 6]);
         assert_eq!(seqs(&cli, &format!("--until {at}")), [1, 2, 3, 4]);
+        assert_eq!(
+            seqs(&cli, "--kind message_sent,ci_run_finished"),
+            [2, 3, 4, 5]
+        );
+        assert_eq!(seqs(&cli, "--type handoff,task_assign"), [2, 5]);
+        assert_eq!(seqs(&cli, "--type task_update --task T-1"), [4]);
+        assert_eq!(seqs(&cli, "--not kind:message_sent --not actor:ci"), [1, 6]);
+        assert_eq!(seqs(&cli, "--task T-1 --not type:task_assign"), [3, 4, 6]);
+        assert_eq!(seqs(&cli, "--text GRÜ"), [3]);
+        assert_eq!(seqs(&cli, "--at 3"), [1, 2, 3]);
+        assert_eq!(seqs(&cli, &format!("--at {at} --reverse")), [4, 3, 2, 1]);
+        for command in ["tail demo -n 2", "log demo -n 2"] {
+            let line = format!("{command} --at 4 --not actor:ci --task T-1 --json");
+            let events: Vec<Event> = parse_lines(&cli.ok(&line));
+            let shown: Vec<u64> = events.iter().map(|event| event.seq).collect();
+            assert_eq!(shown, [2, 4], "{command}");
+            cli.refused(2, &format!("{command} --at 4 -f"));
+        }
+        shows!(cli.refused(2, "replay demo --type hand_off") => has "did you mean handoff?");
+        shows!(cli.refused(1, "replay demo --not nobody:ci") => has "must be FIELD:VALUE", has "actor");
         assert!(cli.refused(2, "replay demo --since soon").contains("soon"));
         let ran = Ran::of(cli.command("replay demo --json").env("TEAMLOG_AGENT", "ci"));
         assert_eq!(

@@ -28,7 +28,7 @@ pub mod worker;
 
 pub use attributes::{Attributes, StoredAttributes, in_edit};
 pub use plan::PlanChange;
-pub use sent::{MessageSent, TaskChange, envelope};
+pub use sent::{MessageSent, TaskChange, envelope, message_type};
 pub use task_imported::TaskImported;
 
 pub(crate) use crate::common::*;

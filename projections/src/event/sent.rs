@@ -136,6 +136,21 @@ pub fn envelope<'a>(event: &'a Event<'_>) -> Result<&'a str> {
     Ok(stored.message.get())
 }
 
+/// Returns the type of the message that a `message_sent` event records. Returns `None` for other events.
+pub fn message_type<'a>(event: &'a Event<'_>) -> Option<Cow<'a, str>> {
+    #[derive(Deserialize)]
+    struct Type<'a> {
+        #[serde(borrow, rename = "type")]
+        name: Cow<'a, str>,
+    }
+    if event.kind != "message_sent" || event.foreign {
+        return None;
+    }
+    let envelope = envelope(event).ok()?;
+    let message: Type<'a> = read(envelope).ok()?;
+    Some(message.name)
+}
+
 fn enveloped(payload: &str) -> Decoded<StoredSent<'_>> {
     let stored: StoredSent<'_> = read(payload)?;
     let text = stored.message.get();

@@ -20,6 +20,12 @@ operation! {
         /// Minutes without a report after which a claimed task is stale; 90 if absent
         #[arg(long, value_name = "MINUTES", value_parser = crate::argv::whole::<u64>)]
         stale_minutes: Option<u64>,
+        /// Only items of this kind
+        #[arg(long, value_name = "KIND", value_parser = crate::argv::attention_kind)]
+        kind: Option<AttentionKind>,
+        /// Only items about this agent
+        #[arg(long, value_name = "AGENT")]
+        agent: Option<String>,
     }) -> AttentionAnswer = |team, asked| team.attention(&asked)
 }
 
@@ -232,6 +238,14 @@ impl AttentionItem {
     }
 }
 
+impl Attention {
+    /// Returns true if an item has the requested kind and agent.
+    fn takes(&self, item: &AttentionItem) -> bool {
+        self.kind.is_none_or(|kind| item.kind == kind)
+            && (self.agent.is_none() || item.agent == self.agent)
+    }
+}
+
 impl AttentionAnswer {
     /// Creates an answer with the most severe items, up to a limit.
     fn new(team: &str, now: Timestamp, items: Vec<AttentionItem>, limit: usize) -> AttentionAnswer {
@@ -308,6 +322,7 @@ impl Team {
                     find(&mut look)?;
                 }
             }
+            look.items.retain(|item| asked.takes(item));
             let mut answer = AttentionAnswer::new(&team, now, look.items, limit);
             answer.more |= look.more;
             Ok(answer)

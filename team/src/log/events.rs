@@ -10,6 +10,7 @@ use crate::log::replay::Replay;
 use crate::log::replay::postings;
 use crate::log::text::Text;
 use crate::operation::prelude::*;
+use crate::projections::message::MessageType;
 use crate::projections::vocabulary;
 use serde::Deserializer;
 use teamlog_engine::Place;
@@ -53,6 +54,13 @@ pub struct Events {
     pub trace_id: Option<String>,
     /// Only events of this actor
     pub actor: Option<String>,
+    /// Only messages of this type, or of several types separated by commas
+    #[serde(rename = "type")]
+    #[schemars(extend("examples" = MessageType::ALL.map(MessageType::name)))]
+    pub message_type: Option<String>,
+    /// Leaves out events with these values: FIELD:VALUE, several separated by commas. FIELD is `kind`, `type`, `actor`, `agent`,
+    /// `task` or `trace`
+    pub not: Option<String>,
     /// Only events with this text in their kind, actor, refs or payload, ignoring case
     pub q: Option<String>,
     /// False to leave out stored answers for retries, as `teamlog tail` does; true if absent
@@ -153,6 +161,13 @@ impl Events {
             trace_id: self.trace_id.clone(),
             task_id: self.task_id.clone(),
             agent: self.agent.clone(),
+            message_type: self.message_type.clone(),
+            not: self
+                .not
+                .iter()
+                .flat_map(|not| not.split(','))
+                .map(str::to_owned)
+                .collect(),
             text: self.q.as_deref().map(Text::new),
             without_bookkeeping: self.bookkeeping == Some(false),
             ..Replay::default()

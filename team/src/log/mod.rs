@@ -8,6 +8,7 @@ pub mod convert;
 pub mod diff;
 pub mod event_type;
 pub mod events;
+pub mod exclusion;
 pub mod export;
 pub(crate) mod facts;
 pub(crate) mod lines;

@@ -3,8 +3,11 @@
 //! If the filter has a ref, the ref's postings name the events to read. A binary search finds times. Without a ref or a time, the log is
 //! read from its first seq on. Such a replay needs no state and returns all events before the first damage.
 
+use crate::log::exclusion;
 use crate::log::text::Text;
 use crate::operation::prelude::*;
+use crate::projections::event::message_type;
+use crate::projections::message::MessageType;
 use page::{event, first_not};
 use teamlog_engine::{Place, internals::codec};
 
@@ -33,6 +36,11 @@ pub struct Replay {
     pub limit: Option<u64>,
     /// True for the newest event first.
     pub reverse: bool,
+    /// Type of the message, or several types separated by commas. Only messages have a type.
+    pub message_type: Option<String>,
+    /// Values that the event must not have, each as FIELD:VALUE.
+    #[serde(default)]
+    pub not: Vec<String>,
     /// Text that the event must contain.
     pub text: Option<Text>,
     /// True to leave out stored answers for retries (`response_stored`).
@@ -83,6 +91,12 @@ impl Replay {
         for kind in kinds.split(',') {
             names::check_known_free("kind", kind)?;
         }
+        for name in self.message_types() {
+            if MessageType::from_name(name).is_none() {
+                return Err(Refusal::invalid("type", name, MessageType::rule()).into());
+            }
+        }
+        exclusion::check(&self.not)?;
         if let Some(text) = &self.text {
             names::check_known_free("q", text.wanted())?;
         }
@@ -109,7 +123,19 @@ impl Replay {
             .find_map(|(kind, value)| value.as_deref().map(|value| (kind, value)))
     }
 
-    /// Returns true if refs, kind and actor of an event match.
+    /// Returns the types of messages in the filter.
+    fn message_types(&self) -> impl Iterator<Item = &str> {
+        self.message_type.iter().flat_map(|types| types.split(','))
+    }
+
+    /// Returns true if the filter names no type of messages, or the type of the event's message.
+    fn matches_type(&self, event: &Event<'_>) -> bool {
+        self.message_type.is_none()
+            || message_type(event)
+                .is_some_and(|found| self.message_types().any(|name| name == found))
+    }
+
+    /// Returns true if refs, kind, actor, type and text of an event match.
     pub fn matches(&self, event: &Event<'_>) -> bool {
         let equal = |asked: &Option<String>, found: Option<&str>| {
             asked.as_deref().is_none_or(|asked| found == Some(asked))
@@ -121,7 +147,9 @@ impl Replay {
             && equal(&self.trace_id, event.refs.get(RefKind::Trace))
             && equal(&self.task_id, event.refs.get(RefKind::Task))
             && equal(&self.agent, event.refs.get(RefKind::Agent))
+            && self.matches_type(event)
             && self.text.as_ref().is_none_or(|text| text.is_in(event))
+            && !exclusion::is_excluded(&self.not, event)
     }
 
     /// Reads the whole log without the state.

@@ -371,4 +371,12 @@ fn the_total_is_that_of_all_sorts_whatever_the_limit() {
     assert_eq!(ask(None), (100, 100, true));
     assert_eq!(ask(Some(7)), (7, 7, true));
     assert_eq!(ask(Some(0)), (130, 130, false));
+    let mut few = |kind, agent: Option<&str>| {
+        let agent = agent.map(str::to_owned);
+        let asked = given!(Attention, kind: kind, agent: agent);
+        team.attention(&asked).unwrap().total
+    };
+    assert_eq!(few(Some(AttentionKind::UnknownDependency), None), 130);
+    assert_eq!(few(Some(AttentionKind::StaleTask), None), 0);
+    assert_eq!(few(None, Some("dev")), 0);
 }

@@ -80,6 +80,7 @@ fn the_newest_first_are_the_same_events_turned_round_by_every_filter_and_size_of
             given!(Events, q: text("T2")),
             given!(Events, bookkeeping: Some(false)),
             given!(Events, actor: text("nobody")),
+            given!(Events, not: text("kind:deploy_done,task:t3")),
             given!(Events, after: Some(390)),
             given!(Events, task_id: text("t1"), after: Some(300)),
         ];
@@ -111,6 +112,14 @@ fn texts_kinds_and_bookkeeping_choose_what_they_say() {
         count(given!(Events, kind: text("deploy_done,deploy_begun"))),
         20
     );
+    assert_eq!(
+        count(given!(Events, not: text("kind:deploy_done"), q: text("deploy_"))),
+        20
+    );
+    assert_eq!(
+        count(given!(Events, not: text("type:handoff"), message_type: text("handoff"))),
+        0
+    );
     let all = count(Events::default());
     assert_eq!(count(given!(Events, bookkeeping: Some(true))), all);
     assert_eq!(count(given!(Events, bookkeeping: Some(false))), all - 1);
@@ -139,6 +148,8 @@ fn what_contradicts_itself_is_refused() {
             "order",
         ),
         (given!(Events, kind: "a,,b"), "kind"),
+        (given!(Events, message_type: "hand_off"), "type"),
+        (given!(Events, not: "hue:red"), "not"),
         (given!(Events, kind: many), "kind"),
         (given!(Events, q: "x".repeat(129)), "q"),
     ] {
