@@ -19,6 +19,27 @@ test("a code is good once, and leaves no trace in the address", async ({ page, r
   await expect(again.getByText("teamlog dashboard").first()).toBeVisible();
 });
 
+test("a second tab and a click with Ctrl keep the session", async ({ page, root, context }) => {
+  root.run("init", "demo", "--members", "ada");
+  root.run("task", "create", "demo", "--task-id", "1", "--subject", "In both tabs");
+  await open(page, root, "/t/demo/board", "--team", "demo");
+  const [clicked] = await Promise.all([context.waitForEvent("page"), page.locator('.card[data-id="1"] a.task').click({ modifiers: ["Control"] })]);
+  await expect(clicked.getByRole("main")).toContainText("In both tabs");
+  const second = await context.newPage();
+  await second.goto(page.url());
+  await expect(second.locator('.card[data-id="1"]')).toBeVisible();
+  for (const tab of [clicked, second]) {
+    expect(tab.url()).not.toMatch(/[0-9a-f]{32}/);
+    expect(await tab.evaluate(() => Object.keys(localStorage).map((key) => localStorage[key]).join())).not.toMatch(/[0-9a-f]{32}/);
+  }
+  // Without an open tab there is no session.
+  const address = page.url();
+  for (const tab of [page, clicked, second]) await tab.close();
+  const alone = await context.newPage();
+  await alone.goto(address);
+  await expect(alone.getByText("teamlog dashboard").first()).toBeVisible();
+});
+
 test("a session that only reads records nothing", async ({ page, root }) => {
   root.run("init", "demo", "--members", "ada");
   root.run("task", "create", "demo", "--task-id", "1", "--subject", "Read only");

@@ -230,6 +230,7 @@ test("10: an operator", async ({ page, root }) => {
   await go(page, "/teams");
   await expect(page.locator("tr[data-key]").first()).toHaveAttribute("data-key", "hurt", { timeout: 15_000 });
   await expect(page.locator('tr[data-key="hurt"]')).toContainText("damaged");
+  await expect(page.locator('tr[data-key="hurt"]')).toContainText("teamlog doctor check hurt");
   await go(page, "/t/demo/attention");
   const letter = page.locator(".concern", { hasText: "dead letter" });
   await expect(letter).toHaveCount(1);
@@ -291,4 +292,96 @@ test("13: a rejected task says so", async ({ page, root }) => {
   await expect(page.getByRole("main")).toContainText(/✕ rejected by lead.*: no tests/);
   await go(page, "/t/demo/attention");
   await expect(page.locator(".concern", { hasText: "T-1 was rejected by lead: no tests" })).toHaveCount(1);
+});
+
+/** Returns how far the page is wider than its window. */
+const excess = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+
+test("14: the inbox of a large team is searched, and as wide as the window", async ({ page, root }) => {
+  const agents = Array.from({ length: 160 }, (_, n) => `agent-${n + 100}`);
+  root.run("init", "demo", "--members", agents.join(","));
+  root.run("send", "demo", "--from", "agent-100", "--to", "agent-255", "--type", "handoff");
+  await open(page, root, "/t/demo/inbox");
+  const names = page.getByRole("group", { name: "Agent" }).getByRole("button");
+  await expect(names.first()).toContainText("agent-255");
+  await expect(page.getByRole("main")).toContainText("136 more");
+  expect(await excess(page)).toBeLessThanOrEqual(0);
+  await page.getByLabel("Search agents").fill("-201");
+  await expect(names).toHaveText(["agent-201"]);
+  await names.click();
+  await expect(page.getByRole("main")).toContainText("agent-201 has no messages");
+});
+
+test("15: events on a phone: nothing is printed over, and every line is a sentence", async ({ page, root }) => {
+  crew(root);
+  root.run("send", "demo", "--from", "lead", "--to", "dan", "--type", "decision_required", "--payload-json", '{"question":"which database?","options":["postgres","sqlite"]}');
+  root.run("append", "demo", "--kind", "deploy_finished_with_a_long_name", "--actor", "ada", "--task-id", "T-1", "--data", '{"hosts":["a","b"],"took":{"ms":12}}');
+  await page.setViewportSize({ width: 390, height: 800 });
+  await open(page, root, "/t/demo/live");
+  await expect(page.locator("[data-seq]").first()).toBeVisible();
+  expect(await excess(page)).toBeLessThanOrEqual(0);
+  const over = await page.evaluate(() =>
+    [...document.querySelectorAll(".event-line")].flatMap((line) => {
+      const boxes = [...line.children].map((part) => part.getBoundingClientRect()).filter((box) => box.width > 0);
+      return boxes.flatMap((a, index) => boxes.slice(index + 1).filter((b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1).map(() => line.textContent));
+    }),
+  );
+  expect(over).toEqual([]);
+  for (const says of await page.locator(".log-event .says").allTextContents()) expect(says).not.toMatch(/[{}[\]]/);
+  await expect(page.locator("[data-seq] .chip", { hasText: "decision_required" })).toBeVisible();
+  await page.getByLabel("Type of message").selectOption("decision_required");
+  await expect(page.locator("[data-seq]")).toHaveCount(1);
+});
+
+test("16: a damaged team says so on every panel, with the command that repairs it", async ({ page, root }) => {
+  crew(root);
+  await open(page, root, "/t/demo/integrity");
+  const events = join(root.dir, "teams", "demo", "events");
+  const segment = join(events, readdirSync(events)[0]!);
+  writeFileSync(segment, readFileSync(segment, "utf8").replace("Work of ada", "Work of bob"));
+  await page.getByRole("button", { name: /^Verify (now|again)/ }).click();
+  for (const panel of ["crew", "board", "live", "attention", "inbox", "threads", "task", "trace", "modes", "usage", "integrity"]) {
+    await go(page, `/t/demo/${panel}`);
+    const alert = page.getByRole("alert").filter({ hasText: "damaged" }).first();
+    await expect(alert).toContainText("teamlog doctor check demo", { timeout: 20_000 });
+    await expect(alert).toContainText("teamlog rehydrate demo --salvage");
+  }
+  expect(root.run("rehydrate", "demo", "--salvage")).toContain("demo");
+});
+
+test("17: trouble first, and a lapsed claim keeps its task", async ({ page, root }) => {
+  crew(root);
+  root.run("task", "create", "demo", "--task-id", "T-9", "--subject", "Left behind");
+  root.run("task", "claim", "demo", "T-9", "--worker", "dan", "--lease-ms", "5000");
+  await open(page, root, "/t/demo/crew");
+  const first = page.locator("tr[data-key]").first();
+  await expect(first).toHaveAttribute("data-key", "dan", { timeout: 30_000 });
+  await expect(first).toContainText("lease expired");
+  await expect(first).toContainText("T-9");
+  await go(page, "/t/demo/board");
+  await expect(page.locator('[aria-label="Lane of dan"]')).toContainText("T-9");
+  await expect(page.locator(".lane").first()).toContainText("T-9");
+});
+
+test("18: labels, times, parts and reviews are seen and filter the board", async ({ page, root }) => {
+  root.run("init", "demo", "--members", "lead,ada");
+  root.run("task", "create", "demo", "--task-id", "1", "--subject", "Ship", "--label", "ui");
+  root.run("task", "create", "demo", "--task-id", "2", "--subject", "Part", "--parent", "1", "--label", "api", "--due", "2020-01-02");
+  root.run("task", "create", "demo", "--task-id", "3", "--subject", "Judged", "--requires-approval", "--defer", "2020-01-01");
+  root.run("task", "claim", "demo", "3", "--worker", "ada");
+  await open(page, root, "/t/demo/board?lanes=off");
+  const card = (id: string) => page.locator(`.card[data-id="${id}"]`);
+  await expect(card("1")).toContainText("0 of 1 parts");
+  await expect(card("2")).toContainText("part of 1");
+  await expect(card("2").locator(".badge.warn")).toContainText("due 2020-01-02");
+  await expect(card("3")).toContainText("review");
+  const shown = () => page.locator(".card").evaluateAll((cards) => cards.map((one) => (one as HTMLElement).dataset.id).sort());
+  await page.getByLabel("Only tasks of this label").selectOption("api");
+  await expect.poll(shown).toEqual(["2"]);
+  await go(page, "/t/demo/board?lanes=off");
+  await page.getByLabel("Only tasks of this parent").selectOption("1");
+  await expect.poll(shown).toEqual(["2"]);
+  await go(page, "/t/demo/board?lanes=off");
+  await page.getByRole("button", { name: "1 in review" }).click();
+  await expect.poll(shown).toEqual(["3"]);
 });

@@ -1,6 +1,6 @@
 // Fixtures of the browser tests: a separate data root, the teamlog program, and a signed-in page.
 
-import { expect, test as base, type Page } from "@playwright/test";
+import { expect, test as base, type BrowserContext, type Page } from "@playwright/test";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -84,6 +84,16 @@ export async function go(page: Page, place: string): Promise<void> {
   await page.evaluate((to) => (location.hash = to), place.startsWith("#") ? place : `#${place}`);
 }
 
+/** Directory of a built page that replaces the page in the program, so that the program need not be built again. */
+const PAGE = process.env.TEAMLOG_PAGE;
+
+/** Makes the browser load the page from `PAGE`. */
+async function replacePage(context: BrowserContext): Promise<void> {
+  if (PAGE === undefined) return;
+  const headers = { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": readFileSync(join(PAGE, "policy.txt"), "utf8").trim() };
+  await context.route((url) => url.pathname === "/", (route) => route.fulfill({ path: join(PAGE, "index.html"), headers }));
+}
+
 interface Fixtures {
   root: Root;
   /** Requests to other origins, and errors of the page. The list must stay empty. */
@@ -96,6 +106,10 @@ export const test = base.extend<Fixtures>({
     const root = new Root();
     await use(root);
     root.remove();
+  },
+  context: async ({ context }, use) => {
+    await replacePage(context);
+    await use(context);
   },
   faults: [
     async ({ page }, use) => {

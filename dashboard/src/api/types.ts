@@ -29,6 +29,7 @@ export interface Task {
   deferUntil?: string;
   parent?: string;
   children?: { total: number; open: number; completed: number };
+  /** Number of comments in the thread of the task. */
   comments?: number;
   updatedAt?: string;
   updatedSeq?: number;

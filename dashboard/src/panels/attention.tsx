@@ -16,6 +16,8 @@ import { whyNotAct } from "../state/session.ts";
 import type { PanelEntry } from "./index.ts";
 import "../style/attention.css";
 
+const MOST = 500;
+
 const WORDS: Record<AttentionKind, string> = {
   damaged: "damaged",
   waits_in_vain: "stuck",
@@ -94,7 +96,7 @@ const step = (by: number): void => {
 
 const Attention = (): JSX.Element => {
   const { kind, agent } = route.value.query;
-  const query = useQuery<Answer>("/v1/attention", { limit: 500 }, { on: "any", every: 2000 });
+  const query = useQuery<Answer>("/v1/attention", { limit: MOST }, { on: "any", every: 2000 });
   const [requeued, setRequeued] = useState<AttentionItem | null>(null);
   const all = query.data?.items ?? [];
   const items = all.filter((item) => (kind === undefined || item.kind === kind) && (agent === undefined || item.agent === agent));
@@ -111,7 +113,7 @@ const Attention = (): JSX.Element => {
   return (
     <Panel
       title="Attention"
-      command={readingOf("attention", "TEAM")}
+      command={readingOf("attention", "TEAM", ...(kind === undefined ? [] : ["--kind", kind]), ...(agent === undefined ? [] : ["--agent", agent]), ...(all.length > 100 ? ["--limit", MOST] : []))}
       note={query.data !== null && `${query.data.count < query.data.total ? `${query.data.count} of ` : ""}${countOf(query.data.total, "item")}`}
       tools={(kinds.length > 1 || kind !== undefined || agent !== undefined) && (
         <>
@@ -136,6 +138,7 @@ const Attention = (): JSX.Element => {
           <Item key={keyOf(item)} item={item} onRequeue={setRequeued} />,
         ])}
       </ul>
+      {query.data !== null && query.data.count < query.data.total && <p class="sub">{(query.data.total - query.data.count).toLocaleString("en")} more, less severe</p>}
       {requeued?.message_id !== undefined && (
         <ActionDialog
           title="Requeue a dead letter"

@@ -7,17 +7,20 @@ import { useKeys } from "../shell/keys.ts";
 import { useQuery } from "../state/query.ts";
 import { at, go, route, team } from "../state/route.ts";
 import { signIns, whyNotAct } from "../state/session.ts";
-import { dependentsOf, inVain, useTasks } from "../state/tasks.ts";
+import { dependentsOf, inVain, isInReview, useTasks } from "../state/tasks.ts";
 import { Card } from "../ui/card.tsx";
 import { commandOf, readingOf } from "../ui/command.tsx";
 import { countOf, Empty, Failure, Link, Loading, Panel, statusWord } from "../ui/parts.tsx";
 import { TaskAction, TaskMenu, verbTo, type Verb } from "../ui/task-action.tsx";
+import { visible } from "../ui/text.tsx";
 import { VirtualList } from "../ui/virtual.tsx";
 import { COLUMNS, columnsOf, lanesOf, type Lane } from "./board/columns.ts";
 import { spotlight } from "./board/spotlight.ts";
 import type { PanelEntry } from "./index.ts";
 import "../style/board.css";
 
+/** Number of tasks that `teamlog tasks` prints by default. */
+const PAGE = 50;
 /** Number of cards that a cell of a lane shows. A click shows the other cards. */
 const CELL = 5;
 /** Number of cards that a cell of finished tasks shows. The newest are enough. */
@@ -25,7 +28,8 @@ const CELL_OVER = 3;
 
 interface Shared {
   byId: ReadonlyMap<string, Task>;
-  lapsed: ReadonlySet<string>;
+  /** Last holder of each task whose lease expired and which no agent has claimed since. */
+  lapsed: ReadonlyMap<string, string>;
   still: boolean;
   movable: boolean;
   onMenu: (task: Task, anchor: HTMLElement) => void;
@@ -46,7 +50,7 @@ const dropping = (shared: Shared, column: TaskStatus): HTMLAttributes<HTMLDivEle
   };
 
 const OneCard = ({ task, shared, hideOwner }: { task: Task; shared: Shared; hideOwner?: boolean }): JSX.Element => (
-  <Card task={task} byId={shared.byId} lapsed={shared.lapsed.has(task.id)} still={shared.still} movable={shared.movable} hideOwner={hideOwner ?? false} onMenu={shared.onMenu} onSpot={shared.onSpot} />
+  <Card task={task} byId={shared.byId} lapsedOf={shared.lapsed.get(task.id)} still={shared.still} movable={shared.movable} hideOwner={hideOwner ?? false} onMenu={shared.onMenu} onSpot={shared.onSpot} />
 );
 
 const CardList = ({ status, tasks, shared }: { status: TaskStatus; tasks: Task[]; shared: Shared }): JSX.Element => {
@@ -103,8 +107,36 @@ const Lanes = ({ lanes, shown, counts, shared }: { lanes: Lane[]; shown: TaskSta
   );
 };
 
+/** Returns the command that lists the tasks of the board. */
+const commandFor = ({ owner, vain, label, parent, review }: Record<string, string | undefined>, count: number): string => {
+  const given = (option: string, value: string | undefined): string[] => (value === undefined || value === "-" ? [] : [option, value]);
+  if (vain !== undefined) return readingOf("attention", "TEAM", "--kind", "waits_in_vain", ...given("--agent", owner));
+  if (review !== undefined) return readingOf("attention", "TEAM", "--kind", "approval_missing", ...given("--agent", owner));
+  return readingOf("tasks", "TEAM", ...given("--owner", owner), ...given("--label", label), ...given("--parent", parent), ...(count > PAGE ? ["--limit", 0] : []));
+};
+
+interface ChoiceProps {
+  /** Name of the field, which is also its name in the address. */
+  name: "label" | "parent";
+  all: readonly string[];
+  chosen: string | undefined;
+  titles?: ReadonlyMap<string, Task>;
+}
+
+/** A filter of the tasks by a label or a parent. */
+const Choice = ({ name, all, chosen, titles }: ChoiceProps): JSX.Element | null => {
+  if (all.length === 0 && chosen === undefined) return null;
+  const values = chosen === undefined || all.includes(chosen) ? all : [chosen, ...all];
+  return (
+    <select aria-label={`Only tasks of this ${name}`} value={chosen ?? ""} onChange={(event) => go({ query: { [name]: event.currentTarget.value || undefined } })}>
+      <option value="">all {name}s</option>
+      {values.map((value) => <option key={value} value={value}>{visible(titles?.get(value) === undefined ? value : `${value} ${titles.get(value)?.title ?? ""}`).slice(0, 60)}</option>)}
+    </select>
+  );
+};
+
 const Board = (): JSX.Element => {
-  const { owner, vain, lanes: laneSetting } = route.value.query;
+  const { owner, vain, label, parent, review, lanes: laneSetting } = route.value.query;
   const tasks = useTasks(team.value, at.value, signIns.value);
   const attention = useQuery<Attention>("/v1/attention", { limit: 500 }, { on: ["task_"], every: 2000 }).data;
   const [menu, setMenu] = useState<{ task: Task; anchor: HTMLElement } | null>(null);
@@ -112,20 +144,30 @@ const Board = (): JSX.Element => {
   const frame = useRef<HTMLDivElement>(null);
   const byLane = laneSetting !== "off" && owner === undefined;
   const list = useMemo(
-    () => tasks.list.filter((task) => (owner === undefined || (owner === "-" ? task.owner === null : task.owner === owner)) && (vain === undefined || inVain(task, tasks.byId).length > 0)),
-    [tasks.list, owner, vain],
+    () => tasks.list.filter((task) => (owner === undefined || (owner === "-" ? task.owner === null : task.owner === owner)) && (vain === undefined || inVain(task, tasks.byId).length > 0)
+      && (label === undefined || task.labels?.includes(label) === true) && (parent === undefined || task.parent === parent) && (review === undefined || isInReview(task))),
+    [tasks.list, owner, vain, label, parent, review],
   );
-  const columns = useMemo(() => columnsOf(list), [list]);
-  const lanes = useMemo(() => (byLane ? lanesOf(list) : []), [list, byLane]);
+  const troubledIds = (attention?.items ?? []).flatMap((item) => item.task_id ?? []).join("\n");
+  const troubled = useMemo(() => {
+    const ids = new Set(troubledIds.split("\n"));
+    return (task: Task) => ids.has(task.id);
+  }, [troubledIds]);
+  const lapsedText = JSON.stringify((attention?.items ?? []).flatMap((item) => (item.kind === "lease_expired" && item.task_id !== undefined ? [[item.task_id, item.agent ?? ""]] : [])));
+  const lapsed = useMemo(() => new Map<string, string>(JSON.parse(lapsedText) as [string, string][]), [lapsedText]);
+  const columns = useMemo(() => columnsOf(list, troubled), [list, troubled]);
+  const lanes = useMemo(() => (byLane ? lanesOf(list, troubled, lapsed) : []), [list, byLane, troubled, lapsed]);
+  const labels = useMemo(() => [...new Set(tasks.list.flatMap((task) => task.labels ?? []))].sort(), [tasks.list]);
+  const parents = useMemo(() => tasks.list.filter((task) => task.children !== undefined), [tasks.list]);
+  const reviewed = useMemo(() => tasks.list.filter(isInReview).length, [tasks.list]);
   const waiting = useMemo(() => tasks.list.filter((task) => inVain(task, tasks.byId).length > 0).length, [tasks.list]);
-  const lapsedIds = (attention?.items ?? []).flatMap((item) => (item.kind === "lease_expired" && item.task_id !== undefined ? [item.task_id] : [])).join("\n");
   const movable = whyNotAct.value === null;
   const still = at.value !== null;
   const shared = useMemo<Shared>(() => {
     let after: Map<string, string[]> | null = null;
     return {
       byId: tasks.byId,
-      lapsed: new Set(lapsedIds.split("\n")),
+      lapsed,
       still,
       movable,
       onMenu: (task, anchor) => setMenu({ task, anchor }),
@@ -139,7 +181,7 @@ const Board = (): JSX.Element => {
         if (task !== undefined && verb !== null) setAction({ task, verb });
       },
     };
-  }, [tasks.byId, lapsedIds, still, movable]);
+  }, [tasks.byId, lapsed, still, movable]);
   useEffect(() => spotlight(frame.current, null, new Map()), [route.value]);
 
   const walk = (by: number): void => {
@@ -158,12 +200,15 @@ const Board = (): JSX.Element => {
     <Panel
       title="Board"
       fill
-      command={readingOf("tasks", "TEAM", ...(owner !== undefined && owner !== "-" ? ["--owner", owner] : []))}
+      command={commandFor(route.value.query, list.length)}
       note={<>{countOf(list.length, "task")}{!tasks.complete && tasks.list.length > 0 && tasks.error === null && ", reading on…"}</>}
       tools={
         <>
           {owner !== undefined && <button type="button" aria-pressed={true} title="Show all agents" onClick={() => go({ query: { owner: undefined } })}>{owner === "-" ? "nobody's" : owner} ✕</button>}
           {(waiting > 0 || vain !== undefined) && <button type="button" aria-pressed={vain !== undefined} title="Only tasks whose dependency failed or was canceled (v)" onClick={() => go({ query: { vain: vain === undefined ? "true" : undefined } })}>{waiting} stuck</button>}
+          {(reviewed > 0 || review !== undefined) && <button type="button" aria-pressed={review !== undefined} title="Only tasks in progress that wait for an approval" onClick={() => go({ query: { review: review === undefined ? "true" : undefined } })}>{reviewed} in review</button>}
+          <Choice name="label" all={labels} chosen={label} />
+          <Choice name="parent" all={parents.map((task) => task.id)} chosen={parent} titles={tasks.byId} />
           <button type="button" aria-pressed={byLane} title="A lane for each agent (w)" onClick={() => go({ query: { lanes: byLane ? "off" : undefined, owner: undefined } })}>Lanes</button>
         </>
       }

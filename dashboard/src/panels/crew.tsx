@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import type { JSX } from "preact";
-import type { Attention, Usage, Who, WhoAgent, WhoTask } from "../api/types.ts";
+import type { Attention, AttentionItem, Usage, Who, WhoAgent, WhoTask } from "../api/types.ts";
 import { now, slowNow } from "../state/clock.ts";
 import { useQuery } from "../state/query.ts";
 import { at, go, route } from "../state/route.ts";
@@ -20,7 +20,10 @@ const QUIET_MS = 5 * 60_000;
 interface Row extends WhoAgent {
   tokens: number | null;
   concerns: number;
-  lapsed: boolean;
+  /** Number of items of attention that stay until somebody acts. */
+  errors: number;
+  /** Tasks of this agent whose lease expired and which no agent has claimed since. */
+  lapsed: AttentionItem[];
   /** If the past is shown, the time with which the ends of leases are compared. */
   frozen: string | null;
 }
@@ -33,7 +36,7 @@ const Lease = ({ task, frozen }: { task: WhoTask; frozen: string | null }): JSX.
 };
 
 const lapsed = (row: Row, time: number): boolean =>
-  row.lapsed || row.working_on.some((task) => task.leased_until !== undefined && Date.parse(task.leased_until) <= time);
+  row.lapsed.length > 0 || row.working_on.some((task) => task.leased_until !== undefined && Date.parse(task.leased_until) <= time);
 
 const Life = ({ row }: { row: Row }): JSX.Element => {
   // Update a row each second only if a lease may end. Otherwise every row of a large team would be drawn each second.
@@ -51,9 +54,17 @@ const Life = ({ row }: { row: Row }): JSX.Element => {
 
 const Works = ({ row }: { row: Row }): JSX.Element => {
   const more = row.working_on_total - row.working_on.length;
-  if (row.working_on.length === 0 && row.waiting_total === 0) return <span class="sub">nothing</span>;
+  const lost = row.lapsed.filter((item) => row.working_on.every((task) => task.task_id !== item.task_id));
+  if (row.working_on.length === 0 && row.waiting_total === 0 && lost.length === 0) return <span class="sub">nothing</span>;
   return (
     <div class="works">
+      {lost.map((item) => item.task_id !== undefined && (
+        <div key={item.task_id} class="work line">
+          <Ref noun="task" id={item.task_id} />
+          <Text value={item.title ?? ""} max={140} />
+          <span class="countdown over">lease expired</span>
+        </div>
+      ))}
       {row.working_on.map((task) => (
         <div key={task.task_id} class="work">
           <div class="line">
@@ -66,7 +77,7 @@ const Works = ({ row }: { row: Row }): JSX.Element => {
           {task.reported !== undefined && task.reported !== "" && <div class="reported"><Text value={task.reported} max={240} /></div>}
         </div>
       ))}
-      {more > 0 && <span class="sub">and {more} more</span>}
+      {more > 0 && <Link to={{ panel: "board", query: { owner: row.agent, lanes: "off" } }} class="sub">{more} more</Link>}
       {row.waiting.slice(0, 3).map((task) => (
         <div key={task.task_id} class="line sub">
           <Ref noun="task" id={task.task_id} />
@@ -75,7 +86,7 @@ const Works = ({ row }: { row: Row }): JSX.Element => {
           {(task.waits_for ?? []).length === 0 && <Text value={task.reported ?? statusWord(task.status)} max={120} />}
         </div>
       ))}
-      {row.waiting_total > 3 && <span class="sub">{row.waiting_total - 3} more wait</span>}
+      {row.waiting_total > 3 && <span class="sub">{row.waiting_total - Math.min(3, row.waiting.length)} more wait</span>}
     </div>
   );
 };
@@ -121,10 +132,14 @@ const Crew = (): JSX.Element => {
       ...agent,
       tokens: tokens.get(agent.agent) ?? null,
       concerns: items.length,
-      lapsed: items.some((item) => item.kind === "lease_expired"),
+      errors: items.filter((item) => item.severity === "error").length,
+      lapsed: items.filter((item) => item.kind === "lease_expired"),
       frozen,
     };
   });
+  // Trouble first: expired leases, then errors, then other items of attention.
+  const trouble = (row: Row): number => (lapsed(row, slowNow.value) ? 0 : row.errors > 0 ? 1 : row.concerns > 0 ? 2 : 3);
+  rows.sort((a, b) => trouble(a) - trouble(b));
   const picked = route.value.rest[0];
   useEffect(() => {
     if (picked === undefined) return;
@@ -139,8 +154,9 @@ const Crew = (): JSX.Element => {
       tools={picked !== undefined && <button type="button" class="quiet" onClick={() => go({ rest: [] })}>Show all</button>}
     >
       <Pending query={query} />
-      {query.data !== null && rows.length === 0 && <Empty title="No agents yet" why="An agent belongs to the team once it is a member or has acted." command={commandOf("init", "TEAM", "--members", "lead,dev")} />}
+      {query.data !== null && rows.length === 0 && <Empty title="No agents yet" why="An agent belongs to the team once it is a member or has acted." command={commandOf("send", "TEAM", "--from", "lead", "--to", "dev", "--type", "handoff")} />}
       {rows.length > 0 && <Table label="Crew" class="crew" columns={COLUMNS} rows={rows} keyOf={(row) => row.agent} rowClass={(row) => (row.agent === picked ? "picked" : undefined)} />}
+      {query.data !== null && query.data.next_cursor !== null && <p class="sub">The team has more agents than the {rows.length.toLocaleString("en")} shown.</p>}
     </Panel>
   );
 };

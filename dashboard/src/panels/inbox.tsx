@@ -1,6 +1,6 @@
 // The mailbox of an agent, and the open deliveries of the team.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { PanelEntry } from "./index.ts";
 import {
   commandOf,
@@ -17,7 +17,7 @@ import {
   useRead,
   When,
 } from "./page.tsx";
-import { said } from "./trace/story.ts";
+import { worded } from "../ui/text.tsx";
 
 interface Mail {
   id: string;
@@ -57,29 +57,52 @@ interface Deliveries {
 // Prefixes of event kinds that change a mailbox or the list of open deliveries.
 const MAIL = ["message_", "delivery_", "ack_"];
 
+/** Number of messages in a mailbox at first, here and in `teamlog read`. */
+const FEW = 50;
+/** Number of agents that are shown without a search. */
+const AGENTS = 24;
+
 function Inbox() {
   const agent = subject();
   const unread = param("unread") === "true";
   const { data: status } = useRead<{ unread_counts: Record<string, number> }>("/v1/status", {}, { on: MAIL });
-  const agents = Object.keys(status?.unread_counts ?? {}).sort();
+  const text = param("q") ?? "";
+  const open = (name: string): number => status?.unread_counts[name] ?? 0;
+  // Agents with open mail come first.
+  const agents = Object.keys(status?.unread_counts ?? {}).sort((a, b) => open(b) - open(a) || (a < b ? -1 : 1));
+  const found = agents.filter((name) => name === agent || name.toLowerCase().includes(text.toLowerCase()));
+  const listed = found.filter((name, index) => index < AGENTS || name === agent);
+  const [limit, setLimit] = useState(FEW);
+  useEffect(() => setLimit(FEW), [agent, unread]);
   const command = agent
-    ? readingOf("read", "TEAM", "--agent", agent, unread && "--unread")
+    ? readingOf("read", "TEAM", "--agent", agent, unread && "--unread", limit > FEW && "--limit", limit > FEW && limit)
     : readingOf("status", "TEAM");
   return (
     <Panel title="Inbox" command={command} busy={!status}>
       <div class="tools">
-        <div class="choice" role="group" aria-label="Agent">
-          {agents.map((name) => (
+        {agents.length > AGENTS && (
+          <input
+            type="search"
+            aria-label="Search agents"
+            placeholder="Find an agent"
+            value={text}
+            onInput={(event) => go({ q: event.currentTarget.value || null }, { replace: true })}
+          />
+        )}
+        <div class="choice choice-many" role="group" aria-label="Agent">
+          {listed.map((name) => (
             <button key={name} type="button" aria-pressed={name === agent} onClick={() => go({ id: name })}>
               <Shown text={name} />
-              {(status?.unread_counts[name] ?? 0) > 0 && (
+              {open(name) > 0 && (
                 <span class="badge warn">
-                  {status?.unread_counts[name]}
+                  {open(name)}
                   <span class="offscreen"> not acknowledged</span>
                 </span>
               )}
             </button>
           ))}
+          {found.length > listed.length && <span class="mild">{found.length - listed.length} more: search for a name</span>}
+          {found.length === 0 && agents.length > 0 && <span class="mild">No agent has this text in its name.</span>}
         </div>
         {agent && (
           <label class="check">
@@ -93,12 +116,12 @@ function Inbox() {
         )}
       </div>
       {agents.length === 0 && status && (
-        <Empty title="No agents" command={commandOf("init", "TEAM", "--members", "lead,ada")}>
+        <Empty title="No agents" command={commandOf("send", "TEAM", "--from", "lead", "--to", "ada", "--type", "handoff")}>
           The team has no members and no mail.
         </Empty>
       )}
       {agent ? (
-        <Mailbox key={`${agent} ${unread}`} agent={agent} unread={unread} />
+        <Mailbox key={`${agent} ${unread}`} agent={agent} unread={unread} limit={limit} onMore={setLimit} />
       ) : (
         agents.length > 0 && <p class="mild">Choose a mailbox.</p>
       )}
@@ -107,8 +130,15 @@ function Inbox() {
   );
 }
 
-function Mailbox({ agent, unread }: { agent: string; unread: boolean }) {
-  const [limit, setLimit] = useState(50);
+interface MailboxProps {
+  agent: string;
+  unread: boolean;
+  /** Number of messages to show. */
+  limit: number;
+  onMore: (limit: number) => void;
+}
+
+function Mailbox({ agent, unread, limit, onMore }: MailboxProps) {
   const all = useRead<MailPage>("/v1/mailbox", { agentId: agent, limit, unread: unread ? "true" : null }, { on: MAIL });
   // The mailbox does not mark acknowledged messages, so read the unread messages separately.
   const open = useRead<MailPage>("/v1/mailbox", { agentId: agent, limit: 1000, unread: "true" }, { on: MAIL });
@@ -164,7 +194,7 @@ function Mailbox({ agent, unread }: { agent: string; unread: boolean }) {
         })}
       </ol>
       {all.data.next_cursor && limit < 1000 && (
-        <More onMore={() => setLimit(Math.min(1000, limit * 4))}>Show older messages</More>
+        <More onMore={() => onMore(Math.min(1000, limit * 4))}>Show older messages</More>
       )}
     </>
   );
@@ -175,7 +205,7 @@ const MOST = 4000;
 function body(mail: Mail): string {
   const text = (mail.payload as { body?: unknown } | null)?.body;
   if (typeof text === "string") return text.length > MOST ? `${text.slice(0, MOST)}…` : text;
-  const line = said({ seq: 0, id: "", created_at: "", kind: "", actor: "", payload: mail.payload });
+  const line = worded(mail.payload);
   return line === "" ? "no payload" : line;
 }
 

@@ -4,12 +4,12 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { JSX } from "preact";
 import type { LogEvent } from "../api/types.ts";
 import { useKeys } from "../shell/keys.ts";
-import { dropped, FIELDS, picked, readFilter, writeFilter, type Field, type Filter } from "../state/filter.ts";
+import { dropped, FIELDS, messageType, optionsOf, picked, readFilter, writeFilter, type Field, type Filter } from "../state/filter.ts";
 import { at, go, route, team } from "../state/route.ts";
 import { signIns } from "../state/session.ts";
-import { useTail } from "../state/tail.ts";
+import { PAGE, useTail } from "../state/tail.ts";
 import { commandOf, readingOf } from "../ui/command.tsx";
-import { EventValue, summaryOf } from "../ui/event.tsx";
+import { EventValue } from "../ui/event.tsx";
 import { Chip, countOf, Empty, Failure, Link, Loading, Panel } from "../ui/parts.tsx";
 import { jsonOf, Text } from "../ui/text.tsx";
 import { Time } from "../ui/time.tsx";
@@ -19,11 +19,12 @@ import "../style/live.css";
 
 const LINE = 29;
 
-const commandFor = (filter: Filter): string => {
-  const terms = ["--actor", filter.actor, "--kind", filter.kinds[0], "--trace-id", filter.trace, "--task-id", filter.task, "--agent", filter.agent];
-  const given = terms.flatMap((term, index) => (index % 2 === 0 && terms[index + 1] ? [term, terms[index + 1]] : []));
-  if (at.value !== null || filter.actor !== "") return readingOf("replay", "TEAM", ...given);
-  return commandOf("tail", "TEAM", "-f", ...given, filter.all && "--all");
+/** Returns the command that prints the events of the list. Around an event, the list ends at its newest event. */
+const commandFor = (filter: Filter, events: readonly LogEvent[], around: number | null): string => {
+  const command = ["log", "TEAM", "-n", Math.max(PAGE, events.length), ...optionsOf(filter)];
+  const newest = events[0];
+  if (around !== null && newest !== undefined) return commandOf(...command, "--at", newest.seq);
+  return at.value === null ? commandOf(...command, "-f") : readingOf(...command);
 };
 
 interface LineProps {
@@ -40,13 +41,13 @@ const Line = ({ event, open, focused, onOpen, onPick }: LineProps): JSX.Element 
       <button type="button" class="seq" aria-expanded={open} title={open ? "Close" : "Show the whole event"} onClick={onOpen}>#{event.seq}</button>
       <span class="when"><Time value={event.created_at} exact /></span>
       <EventValue event={event} field="actor" onPick={onPick} />
-      <EventValue event={event} field="kind" onPick={onPick} />
+      <span class="refs"><EventValue event={event} field="kind" onPick={onPick} /><EventValue event={event} field="type" onPick={onPick} /></span>
       <span class="refs">
         <EventValue event={event} field="task" before="task " onPick={onPick} />
         {event.agent !== event.actor && <EventValue event={event} field="agent" before="→ " onPick={onPick} />}
         <EventValue event={event} field="trace" before="trace " onPick={onPick} />
       </span>
-      <span class="says"><Text value={summaryOf(event)} max={220} fixed /></span>
+      <span class="says"><Text value={event.sentence ?? ""} max={220} fixed /></span>
     </div>
     {open && (
       <div class="event-whole">
@@ -81,6 +82,17 @@ const Kinds = ({ filter, seen, onChange }: { filter: Filter; seen: string[]; onC
         </label>
       </div>
     </details>
+  );
+};
+
+const Types = ({ filter, seen, onChange }: { filter: Filter; seen: string[]; onChange: (filter: Filter) => void }): JSX.Element | null => {
+  const types = [...new Set([...(filter.type === "" ? [] : [filter.type]), ...seen])].sort();
+  if (types.length === 0) return null;
+  return (
+    <select aria-label="Type of message" value={filter.type} onChange={(event) => onChange({ ...filter, type: event.currentTarget.value })}>
+      <option value="">all types</option>
+      {types.map((type) => <option key={type} value={type}>{type}</option>)}
+    </select>
   );
 };
 
@@ -150,6 +162,7 @@ const Live = (): JSX.Element => {
     },
   });
   const seen = useMemo(() => [...new Set(tail.events.map((event) => event.kind))], [tail.events]);
+  const types = useMemo(() => [...new Set(tail.events.flatMap((event) => messageType(event) ?? []))], [tail.events]);
   const target = useMemo(() => {
     const index = around === null ? -1 : tail.events.findIndex((event) => event.seq === around);
     return index < 0 ? null : { index, align: "center" as const };
@@ -176,12 +189,13 @@ const Live = (): JSX.Element => {
     <Panel
       title="Live"
       fill
-      command={commandFor(filter)}
+      command={commandFor(filter, tail.events, around)}
       note={tail.loading ? undefined : `${countOf(tail.events.length, "event")}${tail.older ? ", more behind" : ""}`}
       tools={
         <>
           <input id="live-text" type="search" aria-label="Text in events" placeholder="Text" value={filter.text} onChange={(event) => change({ ...filter, text: event.currentTarget.value })} />
           <Kinds filter={filter} seen={seen} onChange={change} />
+          <Types filter={filter} seen={types} onChange={change} />
           {around !== null && <button type="button" onClick={() => go({ query: { seq: undefined } })}>To the newest</button>}
           {!fixed && <button type="button" aria-pressed={paused} onClick={() => (paused ? showFresh() : setPaused(true))}>{paused ? "Go on" : "Pause"}</button>}
         </>

@@ -3,6 +3,7 @@
 
 import { useState } from "preact/hooks";
 import type { Approval, Task } from "../api/types.ts";
+import { isInReview } from "../state/tasks.ts";
 import { brief } from "../ui/text.tsx";
 import type { PanelEntry } from "./index.ts";
 import { Empty, Failed, go, Link, More, Panel, param, readingOf, Shown, subject, useRead, When } from "./page.tsx";
@@ -69,6 +70,7 @@ function OneTask({ id }: { id: string }) {
         <span class={`sign sign-${look.tone}`}>
           {look.sign} {look.word}
         </span>
+        {isInReview(task) && <span class="sign sign-warn">○ in review</span>}
         {task.leaseExpired && <span class="sign sign-warn">◔ lease expired</span>}
         {task.reportedBlocked && <span class="sign sign-warn">‖ reported blocked</span>}
         {task.traceId && (
@@ -133,7 +135,15 @@ function Fields({ task }: { task: Task }) {
         )}
         {task.children && (
           <Field name="parts">
+            <progress max={task.children.total} value={task.children.completed} aria-label="Completed parts" />{" "}
             {task.children.completed} of {task.children.total} completed, {task.children.open} open
+          </Field>
+        )}
+        {(task.comments ?? 0) > 0 && (
+          <Field name="comments">
+            <Link panel="threads" params={{ q: task.id }}>
+              {task.comments}
+            </Link>
           </Field>
         )}
         {(task.approval || task.requiresApproval) && (

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import type { RootTeam, RootTeams } from "../api/types.ts";
 import { useQuery } from "../state/query.ts";
 import { visit } from "../state/route.ts";
+import { Command, commandOf } from "../ui/command.tsx";
 import { Badge, countOf, Empty, Link, Panel, Pending } from "../ui/parts.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { Text } from "../ui/text.tsx";
@@ -19,6 +20,7 @@ const Condition = ({ team }: { team: RootTeam }): JSX.Element => {
     <span class="stack">
       <Badge tone="error">{team.code ?? "unready"}</Badge>
       {team.why !== undefined && <span class="sub"><Text value={team.why} max={160} /></span>}
+      {team.code === "damaged" && <Command command={commandOf("doctor", "check", team.team)} />}
     </span>
   );
 };

@@ -58,6 +58,9 @@ function Threads() {
   const id = subject();
   const text = param("q") ?? "";
   const [limit, setLimit] = useState(50);
+  /** Thread whose older messages are shown. */
+  const [longer, setLonger] = useState<string | null>(null);
+  const tail = longer === id ? 200 : 50;
   const all = useRead<{ threads: ThreadRow[]; next_cursor: string | null }>(
     text ? null : "/v1/threads",
     { limit },
@@ -82,10 +85,10 @@ function Threads() {
       }))
     : all.data?.threads;
   const more = text ? Boolean(some.data?.nextCursor) && limit < 200 : Boolean(all.data?.next_cursor);
-  const command = text ? readingOf("thread", "search", "TEAM", text) : readingOf("thread", "search", "TEAM");
+  const command = readingOf("thread", "search", "TEAM", text, limit > 50 && "--limit", limit > 50 && limit);
 
   return (
-    <Panel title="Threads" command={id ? readingOf("thread", "tail", "TEAM", id) : command} busy={!rows} fill>
+    <Panel title="Threads" command={id ? readingOf("thread", "tail", "TEAM", id, "--limit", tail) : command} busy={!rows} fill>
       <div class="tools" role="search">
         <input
           type="search"
@@ -161,15 +164,23 @@ function Threads() {
             </ul>
             {more && <More onMore={() => setLimit(limit + 100)}>Show older threads</More>}
           </nav>
-          {id ? <Posts key={id} id={id} mark={text} /> : <p class="pair-none">Choose a thread to read it.</p>}
+          {id ? <Posts key={id} id={id} mark={text} tail={tail} onLonger={() => setLonger(id)} /> : <p class="pair-none">Choose a thread to read it.</p>}
         </div>
       )}
     </Panel>
   );
 }
 
-function Posts({ id, mark }: { id: string; mark: string }) {
-  const [tail, setTail] = useState(50);
+interface PostsProps {
+  id: string;
+  /** Text that is searched. */
+  mark: string;
+  /** Number of messages to show. */
+  tail: number;
+  onLonger: () => void;
+}
+
+function Posts({ id, mark, tail, onLonger }: PostsProps) {
   const { data, error, reload } = useRead<{ thread: ThreadFound; messages: Post[]; nextCursor?: string | null }>(
     `/v1/threads/${encodeURIComponent(id)}/messages`,
     { tail },
@@ -208,7 +219,7 @@ function Posts({ id, mark }: { id: string; mark: string }) {
           )}
         </p>
       </header>
-      {data.nextCursor && tail < 200 && <More onMore={() => setTail(200)}>Show older messages</More>}
+      {data.nextCursor && tail < 200 && <More onMore={onLonger}>Show older messages</More>}
       {messages.length === 0 && (
         <Empty title="No messages" command={commandOf("thread", "post", "TEAM", id, "I take it", "--agent", "ada")}>
           Nothing was said here yet.

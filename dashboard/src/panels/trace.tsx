@@ -4,7 +4,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useKeys } from "../shell/keys.ts";
 import type { PanelEntry } from "./index.ts";
-import { commandOf, Empty, Failed, go, More, Panel, param, readingOf, Shown, subject, useAt } from "./page.tsx";
+import { Empty, Failed, go, More, Panel, param, readingOf, Shown, subject, useAt } from "./page.tsx";
 import { EventFields } from "./trace/event-fields.tsx";
 import { MiniMap } from "./trace/mini-map.tsx";
 import { around, collapsible, findRows, rowsOf, VIEWS, type Row, type View } from "./trace/rows.ts";
@@ -27,7 +27,7 @@ function OneTrace({ id }: { id: string }) {
     return (
       <Panel title="Trace" note={<Shown text={id} />} command={command} busy={loading}>
         {!loading && (
-          <Empty title="No such trace" command={commandOf("traces", "TEAM")}>
+          <Empty title="No such trace" command={readingOf("traces", "TEAM")}>
             Nothing was recorded under this trace id.
           </Empty>
         )}

@@ -4,7 +4,7 @@ import type { PanelEntry } from "./index.ts";
 import { Chart, COLOURS } from "./usage/chart.tsx";
 import { short, stack, type Series } from "./usage/series.ts";
 import { useMemo } from "preact/hooks";
-import { commandOf, Empty, Failed, go, Link, Panel, param, Shown, useRead } from "./page.tsx";
+import { commandOf, Empty, Failed, go, Link, Panel, param, Shown, readingOf, useRead } from "./page.tsx";
 
 interface Used {
   inputTokens: number;
@@ -65,7 +65,7 @@ function Usage() {
   return (
     <Panel
       title="Usage"
-      command={commandOf("usage", "TEAM")}
+      command={readingOf("usage", "TEAM")}
       busy={!data || !series.data}
       note={data && <>{data.used.tokens.toLocaleString("en")} tokens</>}
     >

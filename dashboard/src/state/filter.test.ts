@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LogEvent } from "../api/types.ts";
-import { dropped, matches, picked, questionOf, readFilter, writeFilter } from "./filter.ts";
+import { dropped, matches, optionsOf, picked, questionOf, readFilter, writeFilter } from "./filter.ts";
 
 const event = (fields: Partial<LogEvent>): LogEvent => ({ seq: 1, id: "x", created_at: "2026-01-01T00:00:00Z", kind: "message_sent", actor: "ada", payload: {}, ...fields });
 const NONE = readFilter({});
@@ -50,6 +50,17 @@ describe("filters of events", () => {
   });
 
   it("ask the daemon for all that it knows of", () => {
-    expect(questionOf({ ...NONE, kinds: ["a", "b"], task: "3", text: "x" })).toMatchObject({ kind: "a,b", task_id: "3", q: "x", bookkeeping: false });
+    expect(questionOf({ ...NONE, kinds: ["a", "b"], task: "3", text: "x" })).toMatchObject({ kind: "a,b", task_id: "3", q: "x", bookkeeping: true });
+    expect(questionOf({ ...NONE, type: "handoff", not: [{ field: "task", value: "1:2" }, { field: "actor", value: "a,b" }] })).toMatchObject({ type: "handoff", not: "task:1:2", bookkeeping: false });
+  });
+  it("become the options of a command, with every value", () => {
+    const filter = readFilter({ kind: "a,b", type: "handoff", actor: "ada", agent: "bob", task: "3", trace: "tr", not: "kind:c,task:1%3A2", q: "x y", all: "true" });
+    expect(optionsOf(filter)).toEqual(["--kind", "a,b", "--type", "handoff", "--by", "ada", "--agent", "bob", "--task", "3", "--trace-id", "tr", "--not", "kind:c", "--not", "task:1:2", "--text", "x y", "--all"]);
+    expect(optionsOf(NONE)).toEqual([]);
+  });
+  it("know the type of a message", () => {
+    const sent = event({ payload: { message: { type: "handoff" } } });
+    expect([matches({ ...NONE, type: "handoff" }, sent), matches({ ...NONE, type: "task_assign" }, sent)]).toEqual([true, false]);
+    expect(matches({ ...NONE, not: [{ field: "type", value: "handoff" }] }, sent)).toBe(false);
   });
 });

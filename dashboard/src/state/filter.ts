@@ -4,11 +4,13 @@
 import type { Params } from "../api/client.ts";
 import type { LogEvent } from "../api/types.ts";
 
-export const FIELDS = ["kind", "actor", "agent", "task", "trace"] as const;
+export const FIELDS = ["kind", "type", "actor", "agent", "task", "trace"] as const;
 export type Field = (typeof FIELDS)[number];
 
 export interface Filter {
   kinds: string[];
+  /** Type of a message. */
+  type: string;
   actor: string;
   agent: string;
   task: string;
@@ -27,6 +29,7 @@ const unescaped = (value: string): string => value.replaceAll("%3A", ":").replac
 
 export const readFilter = (query: Record<string, string>): Filter => ({
   kinds: list(query["kind"]),
+  type: query["type"] ?? "",
   actor: query["actor"] ?? "",
   agent: query["agent"] ?? "",
   task: query["task"] ?? "",
@@ -43,6 +46,7 @@ export const readFilter = (query: Record<string, string>): Filter => ({
 /** Returns the filter as query parameters of the address. */
 export const writeFilter = (filter: Filter): Record<string, string> => ({
   kind: filter.kinds.map(escaped).join(","),
+  type: filter.type,
   actor: filter.actor,
   agent: filter.agent,
   task: filter.task,
@@ -65,19 +69,47 @@ export const dropped = (filter: Filter, field: Field, value: string): Filter =>
     ? { ...filter, kinds: filter.kinds.filter((one) => one !== value) }
     : filter[field] === value ? { ...filter, [field]: "" } : filter;
 
-/** Returns the parameters of the query to the daemon. The daemon cannot exclude values, so the page excludes them. */
+/**
+ * Returns the parameters of the query to the daemon. A comma separates exclusions there, so the page itself excludes a
+ * value that contains a comma.
+ */
 export const questionOf = (filter: Filter): Params => ({
   kind: filter.kinds.join(","),
+  type: filter.type,
   actor: filter.actor,
   agent: filter.agent,
   task_id: filter.task,
   trace_id: filter.trace,
+  not: filter.not.filter((one) => !one.value.includes(",")).map((one) => `${one.field}:${one.value}`).join(","),
   q: filter.text,
-  bookkeeping: filter.all,
+  bookkeeping: filter.all || filter.kinds.length > 0,
 });
 
+/** Returns the options of `teamlog log` for this filter. */
+export const optionsOf = (filter: Filter): string[] => {
+  const given = (option: string, value: string): string[] => (value === "" ? [] : [option, value]);
+  return [
+    ...given("--kind", filter.kinds.join(",")),
+    ...given("--type", filter.type),
+    ...given("--by", filter.actor),
+    ...given("--agent", filter.agent),
+    ...given("--task", filter.task),
+    ...given("--trace-id", filter.trace),
+    ...filter.not.flatMap((one) => ["--not", `${one.field}:${one.value}`]),
+    ...given("--text", filter.text),
+    ...(filter.all ? ["--all"] : []),
+  ];
+};
+
+/** Returns the type of the message that an event records. */
+export const messageType = (event: LogEvent): string | undefined => {
+  if (event.kind !== "message_sent" || event.foreign === true) return undefined;
+  const type = (event.payload as { message?: { type?: unknown } } | null)?.message?.type;
+  return typeof type === "string" ? type : undefined;
+};
+
 export const valueOf = (event: LogEvent, field: Field): string | undefined =>
-  field === "task" ? event.task_id : field === "trace" ? event.trace_id : field === "agent" ? event.agent : event[field];
+  ({ kind: event.kind, type: messageType(event), actor: event.actor, agent: event.agent, task: event.task_id, trace: event.trace_id })[field];
 
 const bookkeeping = (event: LogEvent): boolean => event.kind === "response_stored" && event.foreign !== true;
 
@@ -97,8 +129,9 @@ const holds = (event: LogEvent, text: string): boolean => {
 };
 
 export const matches = (filter: Filter, event: LogEvent): boolean =>
-  (filter.all || !bookkeeping(event)) &&
+  (filter.all || filter.kinds.length > 0 || !bookkeeping(event)) &&
   (filter.kinds.length === 0 || filter.kinds.includes(event.kind)) &&
+  (filter.type === "" || messageType(event) === filter.type) &&
   (filter.actor === "" || event.actor === filter.actor) &&
   (filter.agent === "" || event.agent === filter.agent) &&
   (filter.task === "" || event.task_id === filter.task) &&

@@ -1,11 +1,12 @@
 // The session of the page, which the daemon gave for a one-time code. It is in sessionStorage, so that it survives a
-// reload and ends with the tab.
+// reload and ends with the tab. A new tab gets it from an open one.
 
 import { computed, signal } from "@preact/signals";
 import { ApiError, get, send, useCredentials } from "../api/client.ts";
 import type { Session, SessionState } from "../api/types.ts";
 import { at, formatRoute, parseRoute, route, team, visit } from "./route.ts";
 import { settleClock } from "./clock.ts";
+import { offer, request } from "./handover.ts";
 
 const KEY = "teamlog.session";
 
@@ -140,7 +141,10 @@ export const placeOf = (to: string | null, given: Session): string => {
 /** Removes the code from the address before anything else happens, and trades it. Returns an error text, or null. */
 export const begin = async (): Promise<string | null> => {
   const invitation = location.hash.includes("code=") ? readInvitation(location.hash, location.origin) : null;
+  offer(() => (signedOut.peek() ? null : session.peek()));
   if (invitation === null) {
+    // The sign-in is shown meanwhile, so that a tab without another tab does not wait.
+    if (session.peek() === null) void request(route.peek().team).then(adopt);
     await refresh();
     // The page shows no data yet, so a session that has ended can be removed.
     if (signedOut.peek()) forget();
@@ -156,6 +160,15 @@ export const begin = async (): Promise<string | null> => {
   }
   settle(invitation.to);
   return null;
+};
+
+/** Takes the session that another tab handed over, unless the user has signed in meanwhile. */
+const adopt = async (given: Session | null): Promise<void> => {
+  if (given === null || session.peek() !== null) return;
+  keep(given);
+  await refresh();
+  if (signedOut.peek()) forget();
+  settle(null);
 };
 
 const settle = (to: string | null): void => {

@@ -7,7 +7,7 @@ import type { EventPage, LogEvent } from "../api/types.ts";
 import { leftOut, matches, questionOf, type Filter } from "./filter.ts";
 import { lastSeq, onEvents } from "./live.ts";
 
-const PAGE = 200;
+export const PAGE = 200;
 const MOST_PAGES = 10;
 /** Maximum number of events in memory. Older events are read again when the user scrolls to them. */
 const MOST = 20_000;

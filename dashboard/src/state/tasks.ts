@@ -69,6 +69,10 @@ export const inVain = (task: Task, byId: ReadonlyMap<string, Task>): string[] =>
     ? []
     : (task.failedDependencies ?? task.deps.filter((dep) => ["failed", "canceled"].includes(byId.get(dep)?.status ?? "")));
 
+/** Returns true if a task in progress requires an approval and has no decision yet. */
+export const isInReview = (task: Task): boolean =>
+  task.status === "in_progress" && task.requiresApproval === true && !["approved", "rejected"].includes(task.approval?.status ?? "");
+
 const touched = (event: LogEvent): string | null => event.task_id ?? null;
 
 export const useTasks = (team: string, at: string | null, signIns: number): Tasks & { reload: () => void } => {

@@ -3,7 +3,8 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import type { Task } from "../api/types.ts";
-import { inVain } from "../state/tasks.ts";
+import { slowNow } from "../state/clock.ts";
+import { inVain, isInReview } from "../state/tasks.ts";
 import { Badge, Ref, statusTone, statusWord } from "./parts.tsx";
 import { brief, Text } from "./text.tsx";
 import { Countdown } from "./time.tsx";
@@ -11,8 +12,8 @@ import { Countdown } from "./time.tsx";
 interface CardProps {
   task: Task;
   byId: ReadonlyMap<string, Task>;
-  /** True if the last lease of the task expired and no agent has claimed the task since, according to the daemon. */
-  lapsed: boolean;
+  /** Last holder of the task, if the lease expired and no agent has claimed the task since, according to the daemon. */
+  lapsedOf: string | undefined;
   /** True to show leases at a past point, without a running clock. */
   still: boolean;
   /** True if the card can be dragged. */
@@ -43,19 +44,24 @@ const ApprovalLine = ({ task }: { task: Task }): JSX.Element | null => {
   const says = approval === undefined ? undefined : `${approval.reviewer}: ${approval.decisionReason}`;
   if (approval?.status === "rejected" && (approval.required || task.requiresApproval === true)) return <div class="card-waits"><Badge tone="error" title={says ?? ""}>rejected</Badge></div>;
   if (task.requiresApproval !== true || approval?.status === "approved") return null;
-  const word = task.status === "in_progress" ? "review" : "needs approval";
+  const word = isInReview(task) ? "review" : "needs approval";
   return <div class="card-waits"><Badge tone="warn" title={says ?? "It can be completed only after an approval"}>{word}</Badge></div>;
 };
 
-/** Labels, the time by which it is due, and the progress of its parts. */
-const PlanLine = ({ task }: { task: Task }): JSX.Element | null => {
-  const { labels = [], dueAt, children } = task;
-  if (labels.length === 0 && dueAt === undefined && children === undefined) return null;
+/** Labels, times, parent and progress of the parts of a task. A task that is overdue is marked. */
+const PlanLine = ({ task, still }: { task: Task; still: boolean }): JSX.Element | null => {
+  const { labels = [], dueAt, deferUntil, parent, children, comments = 0 } = task;
+  if (labels.length === 0 && dueAt === undefined && deferUntil === undefined && parent === undefined && children === undefined && comments === 0) return null;
+  const isOver = ["completed", "failed", "canceled"].includes(task.status);
+  const isLate = dueAt !== undefined && !still && !isOver && Date.parse(dueAt) < slowNow.value;
   return (
     <div class="card-waits">
       {labels.map((label) => <Badge key={label}><Text value={label} max={24} fixed /></Badge>)}
-      {dueAt !== undefined && <span class="sub" title={dueAt}>due {dueAt.slice(0, 10)}</span>}
+      {dueAt !== undefined && (isLate ? <Badge tone="warn" title={dueAt}>due {dueAt.slice(0, 10)}</Badge> : <span class="sub" title={dueAt}>due {dueAt.slice(0, 10)}</span>)}
+      {deferUntil !== undefined && <span class="sub" title={deferUntil}>not before {deferUntil.slice(0, 10)}</span>}
+      {parent !== undefined && <span class="sub">part of <Ref noun="task" id={parent} /></span>}
       {children !== undefined && <span class="sub">{children.completed} of {children.total} parts</span>}
+      {comments > 0 && <span class="sub">{comments} {comments === 1 ? "comment" : "comments"}</span>}
     </div>
   );
 };
@@ -75,7 +81,7 @@ const Reported = ({ task }: { task: Task }): JSX.Element | null => {
   );
 };
 
-export const Card = ({ task, byId, lapsed, still, movable, hideOwner = false, onMenu, onSpot }: CardProps): JSX.Element => {
+export const Card = ({ task, byId, lapsedOf, still, movable, hideOwner = false, onMenu, onSpot }: CardProps): JSX.Element => {
   const menu = useRef<HTMLButtonElement>(null);
   const vain = inVain(task, byId);
   const open = task.deps.filter((dep) => byId.get(dep)?.status !== "completed");
@@ -105,11 +111,12 @@ export const Card = ({ task, byId, lapsed, still, movable, hideOwner = false, on
         {task.priority !== undefined && task.priority !== "normal" && <span class={`priority ${task.priority}`}>{task.priority}</span>}
         {task.epoch > 0 && <span class="sub" title="Number of claims so far">epoch {task.epoch}</span>}
         <span class="space" />
-        <LeaseLine task={task} lapsed={lapsed} still={still} />
+        <LeaseLine task={task} lapsed={lapsedOf !== undefined} still={still} />
         <button ref={menu} type="button" class="quiet dots" tabIndex={-1} aria-label={`Actions for task ${task.id}`} title="Actions (Enter)" onClick={() => menu.current !== null && onMenu(task, menu.current)}>⋯</button>
       </div>
       <div class="card-title"><Text value={task.title} max={180} fixed /></div>
       {!hideOwner && task.owner !== null && <div class="card-owner sub"><Ref noun="agent" id={task.owner} /></div>}
+      {!hideOwner && task.owner === null && lapsedOf !== undefined && lapsedOf !== "" && <div class="card-owner sub">last held by <Ref noun="agent" id={lapsedOf} /></div>}
       {task.deps.length > 0 && (vain.length > 0 || open.length > 0) && (
         <div class="card-waits">
           {vain.length > 0 && <Badge tone="error" title="A dependency failed or was canceled">stuck</Badge>}
@@ -119,7 +126,7 @@ export const Card = ({ task, byId, lapsed, still, movable, hideOwner = false, on
         </div>
       )}
       <ApprovalLine task={task} />
-      <PlanLine task={task} />
+      <PlanLine task={task} still={still} />
       <Reported task={task} />
     </article>
   );

@@ -76,6 +76,13 @@ export const jsonOf = (value: unknown, indent = 0): string =>
 /** Formats a value of an answer on one line: a text unchanged, any other value as JSON. */
 export const brief = (value: unknown): string => (typeof value === "string" ? value : jsonOf(value));
 
+/** Formats a value in words, never as JSON: `a, b` for a list, and `name value` for each field of an object. */
+export const worded = (value: unknown): string => {
+  if (Array.isArray(value)) return value.map(worded).filter((part) => part !== "").join(", ");
+  if (typeof value !== "object") return value === undefined ? "" : String(value);
+  return Object.entries(value ?? {}).filter(([, part]) => part !== null).map(([name, part]) => `${name.replaceAll("_", " ")} ${worded(part)}`).join(", ");
+};
+
 /** Cuts a text between characters, never inside one. */
 export const cut = (text: string, max: number): string => {
   if (text.length <= max) return text;

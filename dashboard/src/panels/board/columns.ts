@@ -1,5 +1,4 @@
-// Groups tasks by status and by agent. Tasks keep their order, except that urgent tasks come first among tasks that
-// can be claimed.
+// Groups tasks by status and by agent. Tasks with trouble come first, and urgent tasks among tasks that can be claimed.
 
 import type { Task, TaskStatus } from "../../api/types.ts";
 
@@ -18,7 +17,10 @@ const urgentFirst = (tasks: Task[]): Task[] => {
   return ranks.flat();
 };
 
-export const columnsOf = (tasks: readonly Task[]): Map<TaskStatus, Task[]> => {
+/** Returns true if a task needs attention. */
+type IsTroubled = (task: Task) => boolean;
+
+export const columnsOf = (tasks: readonly Task[], isTroubled: IsTroubled): Map<TaskStatus, Task[]> => {
   const columns = new Map<TaskStatus, Task[]>(ALWAYS.map((status) => [status, []]));
   for (const task of tasks) {
     const column = columns.get(task.status);
@@ -29,6 +31,10 @@ export const columnsOf = (tasks: readonly Task[]): Map<TaskStatus, Task[]> => {
     const column = columns.get(status);
     if (column !== undefined) columns.set(status, urgentFirst(column));
   }
+  for (const [status, column] of columns) {
+    const troubled = column.filter(isTroubled);
+    if (troubled.length > 0) columns.set(status, [...troubled, ...column.filter((task) => !isTroubled(task))]);
+  }
   return columns;
 };
 
@@ -37,21 +43,24 @@ export interface Lane {
   owner: string;
   count: number;
   columns: Map<TaskStatus, Task[]>;
+  /** True if a task of the lane needs attention. */
+  troubled: boolean;
 }
 
 /**
- * Returns the lanes: first the agents that work on a task, then the other agents by name, then tasks without an
+ * Returns the lanes. A task whose lease expired stays in the lane of its last holder, whom `lapsed` names. First come
+ * lanes with a task in trouble, then the agents that work on a task, then the other agents by name, then tasks without an
  * owner.
  */
-export const lanesOf = (tasks: readonly Task[]): Lane[] => {
+export const lanesOf = (tasks: readonly Task[], isTroubled: IsTroubled, lapsed: ReadonlyMap<string, string>): Lane[] => {
   const owners = new Map<string, Task[]>();
   for (const task of tasks) {
-    const owner = task.owner ?? "";
+    const owner = task.owner ?? lapsed.get(task.id) ?? "";
     const own = owners.get(owner);
     if (own === undefined) owners.set(owner, [task]);
     else own.push(task);
   }
-  const lanes = [...owners].map(([owner, own]) => ({ owner, count: own.length, columns: columnsOf(own) }));
-  const place = (lane: Lane): number => (lane.owner === "" ? 2 : (lane.columns.get("in_progress")?.length ?? 0) > 0 ? 0 : 1);
+  const lanes = [...owners].map(([owner, own]) => ({ owner, count: own.length, columns: columnsOf(own, isTroubled), troubled: own.some(isTroubled) }));
+  const place = (lane: Lane): number => (lane.troubled ? 0 : lane.owner === "" ? 3 : (lane.columns.get("in_progress")?.length ?? 0) > 0 ? 1 : 2);
   return lanes.sort((a, b) => place(a) - place(b) || (a.owner < b.owner ? -1 : 1));
 };

@@ -1,8 +1,6 @@
 // A trace in the form in which the panel draws it: events in the order of the log, each below its cause, and the
 // spans of tasks and messages that the daemon computes.
 
-import { jsonOf } from "../../ui/text.tsx";
-
 /** An event of the log in the answers of `/v1/trace/{id}` and `/v1/tasks/{id}/history`. */
 export interface TraceEvent {
   seq: number;
@@ -25,6 +23,8 @@ export interface TraceEvent {
   refused?: boolean | null;
   foreign?: boolean | null;
   acked?: boolean | null;
+  /** The event in one sentence. */
+  sentence?: string | null;
 }
 
 /** A task or message from its begin to its end. */
@@ -200,36 +200,8 @@ export function senderOf(event: TraceEvent): string | null {
 
 const LONGEST = 200;
 
-/** Describes an event in one line. */
+/** Returns the sentence of an event, cut to the length of a line. */
 export function said(event: TraceEvent): string {
-  const text = sentence(event);
+  const text = event.sentence ?? "";
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
-}
-
-function sentence(event: TraceEvent): string {
-  const sent = message(event);
-  if (sent) {
-    const payload = sent["payload"];
-    const parts = [`${field(sent, "type") ?? "message"} to ${field(sent, "to") ?? "?"}`];
-    for (const name of ["subject", "status", "body", "summary", "decision"]) {
-      const part = field(payload, name);
-      if (part) parts.push(part);
-    }
-    const progress = field(payload, "progress");
-    if (progress) parts.push(`progress ${progress}`);
-    const note = field(payload, "note");
-    if (note) parts.push(`“${note}”`);
-    return parts.join(" · ");
-  }
-  for (const name of ["body", "subject", "title", "reason", "why", "summary", "note", "status"]) {
-    const part = field(event.payload, name);
-    if (part) return part;
-  }
-  if (event.message_id && (event.kind === "message_acked" || event.kind.startsWith("delivery_") || event.duplicate)) {
-    return event.message_id;
-  }
-  const payload = event.payload;
-  if (payload === null || payload === undefined) return "";
-  const short = jsonOf(payload);
-  return short === "{}" ? "" : short;
 }

@@ -1,6 +1,6 @@
 // The list of all traces. The trace of the newest event comes first.
 
-import { commandOf, Empty, Failed, Link, More, Panel, Shown, useRead, When } from "../page.tsx";
+import { commandOf, Empty, Failed, go, Link, More, Panel, param, readingOf, Shown, useRead, When } from "../page.tsx";
 import { duration } from "./scale.ts";
 import { outcomeOf } from "./outcome.ts";
 import { useState } from "preact/hooks";
@@ -8,6 +8,7 @@ import { useState } from "preact/hooks";
 interface Traces {
   traces: {
     trace_id: string;
+    title?: string;
     first_at: string;
     last_at: string;
     span_ms: number;
@@ -20,6 +21,9 @@ interface Traces {
   more: boolean;
 }
 
+/** Largest number of traces that the daemon lists. */
+const MOST = 200;
+
 export function TraceList() {
   const [limit, setLimit] = useState(50);
   const { data, error, reload } = useRead<Traces>(
@@ -28,9 +32,18 @@ export function TraceList() {
     { on: (event) => event.trace_id !== undefined },
   );
   if (error && !data) return <Failed error={error} again={reload} />;
-  const longest = Math.max(1, ...(data?.traces.map((trace) => trace.span_ms) ?? []));
+  const text = (param("q") ?? "").toLowerCase();
+  const outcome = param("outcome");
+  const all = data?.traces ?? [];
+  const outcomes = [...new Set([...all.map((trace) => trace.outcome), ...(outcome === null ? [] : [outcome])])];
+  const traces = all.filter(
+    (trace) =>
+      (outcome === null || trace.outcome === outcome) &&
+      [trace.trace_id, trace.title ?? "", ...trace.agents].some((part) => part.toLowerCase().includes(text)),
+  );
+  const longest = Math.max(1, ...traces.map((trace) => trace.span_ms));
   return (
-    <Panel title="Traces" command={commandOf("traces", "TEAM")} busy={!data}>
+    <Panel title="Traces" command={readingOf("traces", "TEAM", "--limit", limit)} busy={!data}>
       {data?.traces.length === 0 && (
         <Empty
           title="No traces"
@@ -52,7 +65,31 @@ export function TraceList() {
           No event names a trace yet. Whatever is recorded under one <code>--trace-id</code> becomes a story.
         </Empty>
       )}
-      {data && data.traces.length > 0 && (
+      {all.length > 0 && (
+        <div class="tools">
+          <input
+            type="search"
+            aria-label="Search traces"
+            placeholder="Title, trace or agent"
+            value={param("q") ?? ""}
+            onInput={(event) => go({ q: event.currentTarget.value || null }, { replace: true })}
+          />
+          <div class="choice" role="group" aria-label="Outcome">
+            {outcomes.map((name) => (
+              <button
+                key={name}
+                type="button"
+                aria-pressed={name === outcome}
+                onClick={() => go({ outcome: name === outcome ? null : name })}
+              >
+                {outcomeOf(name).word} {all.filter((trace) => trace.outcome === name).length}
+              </button>
+            ))}
+          </div>
+        </div>
+      )}
+      {all.length > 0 && traces.length === 0 && <p class="mild">No trace of this list passes the filter.</p>}
+      {traces.length > 0 && (
         <div class="table-frame" tabIndex={0} role="region" aria-label="List of traces">
           <table class="table">
             <thead>
@@ -68,14 +105,20 @@ export function TraceList() {
               </tr>
             </thead>
             <tbody>
-              {data.traces.map((trace) => {
+              {traces.map((trace) => {
                 const look = outcomeOf(trace.outcome);
                 return (
                   <tr key={trace.trace_id}>
                     <th scope="row">
                       <Link panel="trace" params={{ id: trace.trace_id }}>
-                        <Shown text={trace.trace_id} />
+                        <Shown text={trace.title ?? trace.trace_id} />
                       </Link>
+                      {trace.title && (
+                        <small class="mild">
+                          {" "}
+                          <Shown text={trace.trace_id} />
+                        </small>
+                      )}
                     </th>
                     <td>
                       <span class={`sign sign-${look.tone}`}>
@@ -103,7 +146,7 @@ export function TraceList() {
           </table>
         </div>
       )}
-      {data?.more && <More onMore={() => setLimit(limit + 100)}>Show older traces</More>}
+      {data?.more && limit < MOST && <More onMore={() => setLimit(MOST)}>Show older traces</More>}
     </Panel>
   );
 }
