@@ -109,7 +109,7 @@ export const Card = ({ task, byId, lapsedOf, still, movable, hideOwner = false, 
       <div class="card-head">
         <Ref noun="task" id={task.id} />
         {task.priority !== undefined && task.priority !== "normal" && <span class={`priority ${task.priority}`}>{task.priority}</span>}
-        {task.epoch > 0 && <span class="sub" title="Number of claims so far">epoch {task.epoch}</span>}
+        {task.epoch > 1 && <span class="sub" title="Number of claims so far">epoch {task.epoch}</span>}
         <span class="space" />
         <LeaseLine task={task} lapsed={lapsedOf !== undefined} still={still} />
         <button ref={menu} type="button" class="quiet dots" tabIndex={-1} aria-label={`Actions for task ${task.id}`} title="Actions (Enter)" onClick={() => menu.current !== null && onMenu(task, menu.current)}>⋯</button>
