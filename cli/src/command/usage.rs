@@ -12,7 +12,7 @@ use teamlog_team::usage::report::{ReportUsage, SetBudget, Usage};
     after_help = "\
 Examples:
   teamlog usage demo
-  teamlog usage demo --at yesterday
+  teamlog usage demo --at 3
   teamlog usage demo --report --agent dev --task-id 7 --input-tokens 1200 --output-tokens 300
   teamlog usage demo --set --max-tokens 1000000 --soft-limit 800000 --hard-limit"
 )]
