@@ -16,7 +16,7 @@ pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()>
     belongs(live, field, agent)
 }
 
-/// Checks that an agent belongs to the team or did so before it was retired. For reading what was sent to it.
+/// Checks that an agent belongs to the team, or belonged to it before it was retired. Used for reading the agent's mail.
 pub(crate) fn check_known(live: &Live, field: &'static str, agent: &str) -> Result<()> {
     match live.is_retired(agent)? {
         true => Ok(()),
@@ -24,7 +24,7 @@ pub(crate) fn check_known(live: &Live, field: &'static str, agent: &str) -> Resu
     }
 }
 
-/// Returns the agent that receives what is sent to `agent`: the new name if the agent was renamed, else `agent`.
+/// Returns the recipient of mail to `agent`: the new name if the agent was renamed, else `agent`.
 pub(crate) fn recipient(live: &Live, agent: &str) -> Result<String> {
     let mut recipient = agent.to_owned();
     for _ in 0..RENAMED_MAX {

@@ -166,6 +166,10 @@ fn no_table_describes_operations_a_second_time() {
             .filter(|line| record(line.text).is_none())
         {
             let said = line.text.split("//").next().unwrap_or_default();
+            // The row of a subcommand may have the name of its operation.
+            if said.contains("operation::<") {
+                continue;
+            }
             if let Some(name) = names.iter().find(|name| said.contains(name.as_str())) {
                 faults.push(format!("{}:{}: {name}", file.path, line.number));
             }

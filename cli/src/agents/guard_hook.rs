@@ -101,7 +101,7 @@ impl GuardHook {
         let client = self.client.iter();
         let client = client.flat_map(|client| ["--client".to_owned(), typed(client)]);
         let root = root_words(context)?;
-        // The first option marks the command line as one that teamlog wrote.
+        // The first option marks the command line as written by teamlog.
         match root.is_empty() {
             true => words.extend(client.chain(agent)),
             false => words.extend(root.into_iter().chain(agent).chain(client)),

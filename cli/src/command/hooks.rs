@@ -43,7 +43,7 @@ pub fn trust(whose: Agent) -> Option<&'static str> {
     )
 }
 
-/// Returns what the environment of an agent must contain, if the hooks ask a daemon on another machine.
+/// Returns notes about the variables that the environment of an agent must contain, if the hooks ask a daemon on another machine.
 pub fn environment(context: &Context) -> Vec<String> {
     let mut notes = Vec::new();
     if context.is_remote() {

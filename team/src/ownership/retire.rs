@@ -40,9 +40,9 @@ pub struct RetireAnswer {
     pub successor: Option<String>,
     /// True if nothing was recorded
     pub dry_run: bool,
-    /// Its open tasks, which are now for the successor, else for any agent
+    /// Open tasks of the agent. They are now for the successor, else for any agent
     pub tasks: Vec<String>,
-    /// The tasks among them that the agent held; its claims have ended
+    /// Tasks that the agent held. Its claims have ended
     pub taken: Vec<String>,
     /// Ids of the tokens that were revoked
     pub tokens_revoked: Vec<String>,

@@ -125,7 +125,7 @@ pub(crate) fn posted_last(
     })
 }
 
-/// Returns the agents that receive what is sent to the given ones: renamed agents under their new names, without retired ones.
+/// Returns the recipients of mail to the given agents: renamed agents under their new names, without retired agents.
 pub(crate) fn receiving(live: &Live, agents: &[String]) -> Result<Vec<String>> {
     let mut told: Vec<String> = Vec::new();
     for agent in agents {

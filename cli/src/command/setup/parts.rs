@@ -219,7 +219,7 @@ impl Plan {
             options.extend([option.to_owned(), agent.clone()]);
         }
         let root = root_words(context)?;
-        // The first option marks the command line as one that teamlog wrote.
+        // The first option marks the command line as written by teamlog.
         match root.is_empty() {
             true => options.insert(0, "--hook".to_owned()),
             false => options.push("--hook".to_owned()),
