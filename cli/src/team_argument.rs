@@ -66,7 +66,7 @@ pub struct Words {
     is_required: bool,
 }
 
-/// Moves `-t/--team` to the place after the command, if it stands before a command that defines this option itself. Returns
+/// Moves `-t/--team` to the place after the command, if it comes before a command that defines this option itself. Returns
 /// `None` if there is nothing to move.
 pub fn moved(argv: &[OsString], definition: impl FnOnce() -> Command) -> Option<Vec<OsString>> {
     let mut options = argv.iter().skip(1).filter_map(|word| word.to_str());
