@@ -1,6 +1,5 @@
 //! Parsers of option values for inputs that derive `clap::Args` (feature `cli`).
 
-use crate::attention::AttentionKind;
 use crate::projections::message::{MessageType, Priority};
 use crate::projections::{Status, spelling};
 
@@ -32,18 +31,8 @@ pub fn message_type(text: &str) -> Result<String, String> {
     one_of(text, known, &MessageType::ALL.map(MessageType::name))
 }
 
-/// Parses the name of a kind of attention items. The error suggests the nearest name.
-pub fn attention_kind(text: &str) -> Result<AttentionKind, String> {
-    let known = AttentionKind::from_name(text);
-    one_of(
-        text,
-        known.is_some(),
-        &AttentionKind::ALL.map(AttentionKind::name),
-    )?;
-    known.ok_or_else(AttentionKind::rule)
-}
-
-fn one_of(text: &str, known: bool, names: &[&'static str]) -> Result<String, String> {
+/// Checks that a name is known. The error lists the names and suggests the nearest one.
+pub(crate) fn one_of(text: &str, known: bool, names: &[&'static str]) -> Result<String, String> {
     if known {
         return Ok(text.to_owned());
     }

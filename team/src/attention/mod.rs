@@ -21,12 +21,21 @@ operation! {
         #[arg(long, value_name = "MINUTES", value_parser = crate::argv::whole::<u64>)]
         stale_minutes: Option<u64>,
         /// Only items of this kind
-        #[arg(long, value_name = "KIND", value_parser = crate::argv::attention_kind)]
+        #[arg(long, value_name = "KIND", value_parser = parsed_kind)]
         kind: Option<AttentionKind>,
         /// Only items about this agent
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
     }) -> AttentionAnswer = |team, asked| team.attention(&asked)
+}
+
+/// Parses the name of a kind on the command line. The error suggests the nearest name.
+#[cfg(feature = "cli")]
+fn parsed_kind(text: &str) -> std::result::Result<AttentionKind, String> {
+    let known = AttentionKind::from_name(text);
+    let names = AttentionKind::ALL.map(AttentionKind::name);
+    crate::argv::one_of(text, known.is_some(), &names)?;
+    known.ok_or_else(AttentionKind::rule)
 }
 
 /// Default number of items.
