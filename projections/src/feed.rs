@@ -62,11 +62,16 @@ fn is_announced(event: &Event<'_>, act: &TaskAct) -> bool {
     }
 }
 
+/// Returns the series of the mail and posts that are addressed to an agent.
+pub(crate) fn addressed_to(agent: &str) -> Vec<u8> {
+    key::series(TOLD, agent.as_bytes())
+}
+
 impl TeamState {
     /// Returns the first `limit` events after `since` in the feed of an agent, oldest first.
     pub fn feed(&self, agent: &str, since: u64, limit: usize) -> Result<FeedPage> {
         let series = [
-            key::series(TOLD, agent.as_bytes()),
+            addressed_to(agent),
             key::series(TOLD_ALL, b""),
             task::news_of(agent),
         ];

@@ -5,7 +5,7 @@
 
 use super::fold::{store, unborn};
 use super::row::task_key;
-use super::{Attributes, Claim, ClaimState, Governed, PlanChange, Status, Task, deps, news};
+use super::{Attributes, Claim, ClaimState, Governed, PlanChange, Status, Task, deps, news, terms};
 use crate::event::task::{
     ClaimRef, Lease, Resources, TaskAct, TaskAssigned, TaskClaimed, TaskCreated, TaskFact,
     TaskUpdated,
@@ -58,6 +58,9 @@ pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Resu
     new.seq = event.seq;
     news::of_command(tx, event, fact);
     news::of_change(tx, (id, event.seq), &event.actor, old.as_ref(), &new);
+    if old.is_none() {
+        terms::creator(tx, &event.actor, event.seq);
+    }
     store(tx, id, old.as_ref(), &new)
 }
 

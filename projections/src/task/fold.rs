@@ -1,7 +1,7 @@
 //! The fold of task messages.
 
 use super::row::{COUNTS, NUMBERED, SUPERSEDED, owned_key, task_key};
-use super::{Status, Task, TaskCounts, commanded, concern, deps, held, news, plan, ready};
+use super::{Status, Task, TaskCounts, commanded, concern, deps, held, news, plan, ready, terms};
 use crate::event::TaskChange;
 use crate::event::TaskImported;
 use crate::event::message::MessageType;
@@ -51,6 +51,9 @@ fn message(tx: &mut Tx<'_>, seq: u64, sent: &MessageSent) -> Result<()> {
         news::gave(tx, &sent.from, Some(&sent.to));
     }
     news::of_change(tx, (id, seq), &sent.from, old.as_ref(), &new);
+    if old.is_none() {
+        terms::creator(tx, &sent.from, seq);
+    }
     store(tx, id, old.as_ref(), &new)
 }
 
@@ -80,6 +83,9 @@ fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
         seq,
         ..unborn(task.created_at)
     };
+    if let Some(agent) = &task.assigned_by {
+        terms::creator(tx, agent, seq);
+    }
     store(tx, &task.task_id, None, &new)
 }
 
@@ -100,6 +106,7 @@ pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) -
     held::follow(tx, &natural, old, new);
     concern::follow(tx, id, old, new)?;
     ready::follow(tx, id, &natural, old, new)?;
+    terms::follow(tx, id, old, new)?;
     plan::follow(tx, id, old, new)
 }
 

@@ -17,6 +17,7 @@ mod plan;
 mod query;
 mod ready;
 mod row;
+mod terms;
 pub mod transitions;
 pub(crate) mod view;
 
@@ -32,6 +33,7 @@ pub(crate) use news::news_of;
 pub use plan::{Children, Plan};
 pub(crate) use query::all;
 pub(crate) use row::status_in;
+pub(crate) use terms::{TASK_KIND, TASK_TERMS};
 pub use view::ViewedTask;
 
 use crate::event::message::Priority;

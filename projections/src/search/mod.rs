@@ -1,0 +1,15 @@
+//! The search: what it finds, queries, and the answers of the index.
+//!
+//! A task is found by its current texts and fields. A message, a thread and a post are found by the event that recorded them.
+//! The index is a set of postings per term; [`crate::terms`] defines words and keys.
+
+mod document;
+mod fold;
+mod postings;
+mod query;
+mod read;
+
+pub use document::{Document, Kind};
+pub(crate) use fold::apply;
+pub use query::{Field, Matcher, Query, Term};
+pub use read::{Match, Position, SearchPage};
