@@ -22,6 +22,7 @@ type Takes<Read, Said extends Read> = [Read, Said];
 export type Agreed = [
   Takes<Page.TaskPage, Told<Answer<"/v1/tasks">>>,
   Takes<{ task: Page.Task }, Told<Answer<"/v1/tasks/{taskId}">>>,
+  Takes<Page.SearchPage, Told<Answer<"/v1/search">>>,
   Takes<Page.EventPage, Told<Answer<"/v1/events">>>,
   Takes<Page.Who, Told<Answer<"/v1/who">>>,
   Takes<Page.Usage, Told<Answer<"/v1/usage">>>,

@@ -63,6 +63,23 @@ export interface TaskPage {
   next_cursor?: string | null;
 }
 
+/** A match of a search. */
+export interface SearchHit {
+  kind: string;
+  id: string;
+  seq: number;
+  by?: string;
+  task_id?: string;
+  thread_id?: string;
+  title?: string;
+  excerpt?: string;
+}
+
+export interface SearchPage {
+  hits: SearchHit[];
+  next_cursor?: string;
+}
+
 /** An event of the log in its public form. */
 export interface LogEvent {
   seq: number;

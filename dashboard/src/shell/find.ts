@@ -37,3 +37,14 @@ export const found = <T extends Found>(entries: readonly T[], text: string, limi
     .slice(0, limit)
     .map((one) => one.entry);
 };
+
+/**
+ * Returns the query of a typed text for the daemon's search. A word at the end may still be unfinished, so it finds all
+ * words that begin with it. Texts of one letter find nothing.
+ */
+export const queryOf = (text: string): string => {
+  const query = text.trim();
+  if (query.length < 2) return "";
+  const unfinished = /(^|\s)-?[\p{L}\p{N}]{2,}$/u;
+  return unfinished.test(query) && query === text ? `${query}*` : query;
+};

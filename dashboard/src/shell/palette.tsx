@@ -1,8 +1,8 @@
-// The palette, which finds tasks, agents, traces, threads and panels by a few letters.
+// The palette, which finds tasks, agents, traces, threads and panels by a few letters, and texts by their words.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
-import type { Status } from "../api/types.ts";
+import type { SearchHit, SearchPage, Status } from "../api/types.ts";
 import { get } from "../api/client.ts";
 import { panels } from "../panels/index.ts";
 import { useQuery } from "../state/query.ts";
@@ -11,11 +11,13 @@ import { isRoot, teams } from "../state/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { placeOf, type Noun } from "../ui/parts.tsx";
 import { Text } from "../ui/text.tsx";
-import { found, type Found } from "./find.ts";
+import { found, queryOf, type Found } from "./find.ts";
 import { open } from "./overlay.ts";
 
 interface Entry extends Found {
   to: RouteChange | string;
+  /** Distinguishes entries with the same noun and id. */
+  key?: string;
 }
 
 const entry = (noun: Noun, id: string, title = ""): Entry => ({ noun, id, title, to: placeOf(noun, id) });
@@ -54,12 +56,50 @@ const useEntries = (): Entry[] => {
   }, [entries, members]);
 };
 
+/** Milliseconds after the last key until the daemon searches. */
+const TYPING = 200;
+
+/** Returns the entry of a match. A text leads to its thread, or to its event. */
+const hitEntry = (hit: SearchHit): Entry => {
+  const title = hit.title ?? hit.excerpt ?? "";
+  if (hit.kind === "task") return entry("task", hit.id, title);
+  const thread = hit.thread_id;
+  const place = thread === undefined ? placeOf("event", String(hit.seq)) : placeOf("thread", thread);
+  return { noun: hit.kind, id: hit.by ?? hit.id, title, to: place, key: hit.id };
+};
+
+/** Returns the matches of the daemon's search in all texts, newest first. */
+const useHits = (text: string): Entry[] => {
+  const [hits, setHits] = useState<Entry[]>([]);
+  useEffect(() => {
+    const query = queryOf(text);
+    setHits([]);
+    if (query === "" || team.value === "") return;
+    let stopped = false;
+    const timer = setTimeout(() => {
+      void read<SearchPage>("/v1/search", { q: query, limit: 30, at: at.peek() }).then((page) => {
+        if (!stopped) setHits((page?.hits ?? []).map(hitEntry));
+      });
+    }, TYPING);
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  return hits;
+};
+
 export const Palette = (): JSX.Element => {
   const entries = useEntries();
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
   const list = useRef<HTMLUListElement>(null);
-  const shown = useMemo(() => found(entries, text, 60), [entries, text]);
+  const hits = useHits(text);
+  const shown = useMemo(() => {
+    const named = found(entries, text, 60);
+    const tasks = new Set(named.map((one) => `${one.noun}/${one.id}`));
+    return [...named, ...hits.filter((hit) => hit.key !== undefined || !tasks.has(`${hit.noun}/${hit.id}`))];
+  }, [entries, hits, text]);
   const index = Math.min(chosen, Math.max(0, shown.length - 1));
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
@@ -75,11 +115,11 @@ export const Palette = (): JSX.Element => {
       <input
         type="text"
         role="combobox"
-        aria-label="Find a task, agent, trace, thread or panel"
+        aria-label="Find a task, agent, trace, thread, panel or text"
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={shown.length > 0 ? `palette-${index}` : undefined}
-        placeholder="Find a task, agent, trace, thread or panel"
+        placeholder="Find a task, agent, trace, thread, panel or text"
         autocomplete="off"
         spellcheck={false}
         autofocus
@@ -98,7 +138,7 @@ export const Palette = (): JSX.Element => {
       />
       <ul id="palette-list" role="listbox" aria-label="Found" ref={list}>
         {shown.map((one, place) => (
-          <li key={`${one.noun}/${one.id}`} id={`palette-${place}`} role="option" aria-selected={place === index} onClick={() => leave(one)}>
+          <li key={`${one.noun}/${one.key ?? one.id}`} id={`palette-${place}`} role="option" aria-selected={place === index} onClick={() => leave(one)}>
             <span class="noun">{one.noun}</span>
             <span class="id"><Text value={one.id} max={60} fixed /></span>
             <span class="title"><Text value={one.title} max={120} fixed /></span>
