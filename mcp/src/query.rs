@@ -14,6 +14,7 @@ use teamlog_team::lifecycle::status::Status;
 use teamlog_team::log::replay_events::ReplayEvents;
 use teamlog_team::message::prime::Prime;
 use teamlog_team::message::read::Read;
+use teamlog_team::search::Search;
 use teamlog_team::story::trace::Trace;
 use teamlog_team::task::ready::Ready;
 use teamlog_team::task::show::TaskShow;
@@ -239,5 +240,6 @@ pub static QUERIES: LazyLock<Vec<Query>> = LazyLock::new(|| {
         Query::for_op::<Trace>("trace").about("trace_id"),
         Query::for_op::<Status>("status").without("stale_minutes"),
         Query::for_op::<ReplayEvents>("events"),
+        Query::for_op::<Search>("find").about("query"),
     ]
 });

@@ -78,6 +78,33 @@ pub(crate) fn point(text: &str, now: Timestamp, edge: DayEdge) -> Result<Timesta
     micros.and_then(Timestamp::from_micros).ok_or_else(refuse)
 }
 
+/// Forms of a past time.
+const PAST_FORMS: &str = "a time must look like 2026-11-21, 2026-11-21T10:00:00Z, yesterday, today, or 90m, 2h, 3d, 1w for as long ago";
+
+/// Reads a past time as a person gives it, at `now`: a time, a date, `today`, `yesterday`, or a duration before now. A day
+/// means its start. Days are days of UTC. A time before 1970 counts as the start of 1970.
+///
+/// # Errors
+/// Names the text and the forms.
+pub(crate) fn past_point(text: &str, now: Timestamp) -> Result<Timestamp, String> {
+    let refuse = || format!("{PAST_FORMS}, but is {}", shown(text));
+    let word = text.trim().to_lowercase();
+    let seconds = now.micros().div_euclid(1_000_000);
+    let today = seconds - seconds.rem_euclid(DAY_SECONDS);
+    let found = match &*word {
+        "now" => Some(seconds),
+        "today" => Some(today),
+        "yesterday" => Some(today.saturating_sub(DAY_SECONDS).max(0)),
+        _ if word.starts_with('+') => None,
+        _ => match duration(&word) {
+            Some(duration) => Some(seconds.saturating_sub(duration).max(0)),
+            None => return Timestamp::parse(text.trim()).map_err(|_| refuse()),
+        },
+    };
+    let micros = found.and_then(|seconds| seconds.checked_mul(1_000_000));
+    micros.and_then(Timestamp::from_micros).ok_or_else(refuse)
+}
+
 fn at_edge(start: i64, edge: DayEdge) -> Option<i64> {
     match edge {
         DayEdge::Start => Some(start),
@@ -173,6 +200,29 @@ mod tests {
         ] {
             assert_eq!(read(text, DayEdge::Start), start, "{text}");
             assert_eq!(read(text, DayEdge::End), end, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_past_time_is_read_as_people_give_it() {
+        let now = Timestamp::parse("2026-11-28T22:30:00Z").unwrap();
+        for (text, expected) in [
+            ("now", "2026-11-28T22:30:00.000Z"),
+            ("Today", "2026-11-28T00:00:00.000Z"),
+            ("yesterday", "2026-11-27T00:00:00.000Z"),
+            ("90m", "2026-11-28T21:00:00.000Z"),
+            ("2d", "2026-11-26T22:30:00.000Z"),
+            ("9999w", "1970-01-01T00:00:00.000Z"),
+            ("2026-11-20", "2026-11-20T00:00:00.000Z"),
+        ] {
+            assert_eq!(
+                past_point(text, now).map(milliseconds).as_deref(),
+                Ok(expected),
+                "{text}"
+            );
+        }
+        for text in ["", "soon", "+1d", "-1d", "tomorrow", "2026-13-01"] {
+            assert!(past_point(text, now).is_err(), "{text}");
         }
     }
 

@@ -27,6 +27,7 @@ mod doctor;
 #[cfg(test)]
 mod effects;
 mod export;
+mod find;
 pub mod guard;
 mod head;
 pub mod help;
@@ -247,6 +248,7 @@ commands! {
     Inbox(inbox) = "inbox", Talk, Reads: "Show unread messages",
     Ask(ask: recorded::<talk::ask::AskAnswer>) = "ask", Talk, TeamData: "Ask an agent a question; --wait waits for the answer",
     Reply(reply: of::<message::send::Send>) = "reply", Talk, TeamData: "Answer a question",
+    Find(find) = "find", Watch, Reads: "Find tasks, messages and posts by words, fields, times",
     Log(log: lines::<Recorded>) = "log", Watch, Reads: "Show the newest events, by agent, time or task",
     Send(send: of::<message::send::Send>) = "send", Talk(All), TeamData: "Send a message to an agent",
     TaskAssign(task_assign: of::<message::send::Send>) = "task-assign", Work(All), TeamData: "Give a task to an agent",

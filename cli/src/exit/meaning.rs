@@ -1,7 +1,7 @@
 //! Commands and values of other tools, and the equivalent commands and values of teamlog.
 
 /// Commands of other tools, each with the equivalent command line of teamlog.
-const COMMANDS: [(&str, &str); 32] = [
+const COMMANDS: [(&str, &str); 34] = [
     ("block", "teamlog note TASK TEXT --blocked"),
     ("blocked", "teamlog list --status blocked"),
     ("cancel", "teamlog drop TASK"),
@@ -22,6 +22,7 @@ const COMMANDS: [(&str, &str); 32] = [
     ("events", "teamlog log"),
     ("finish", "teamlog done TASK"),
     ("get", "teamlog show TASK"),
+    ("grep", "teamlog find QUERY"),
     ("history", "teamlog show TASK --history"),
     ("issue", "teamlog list"),
     ("issues", "teamlog list"),
@@ -39,6 +40,7 @@ const COMMANDS: [(&str, &str); 32] = [
     ("remove", "teamlog drop TASK"),
     ("resolve", "teamlog done TASK"),
     ("revert", "teamlog undo"),
+    ("search", "teamlog find QUERY"),
     ("start", "teamlog next, or teamlog claim TASK"),
     ("take", "teamlog claim TASK"),
     (

@@ -17,6 +17,7 @@ pub mod doctor;
 pub mod doubts;
 pub mod escape;
 pub mod event;
+pub mod find;
 pub mod flow;
 pub mod hand;
 pub mod inbox;

@@ -54,6 +54,9 @@ teamlog inbox
 teamlog ack --all
 teamlog list --mine
 teamlog list --label api --status completed
+teamlog find 'fix-login -kind:message'
+teamlog find 'schem* to:qa'
+teamlog find 'login after:1d \"exact words\"'
 teamlog next
 teamlog log --since yesterday --by dev
 teamlog",
@@ -68,10 +71,31 @@ teamlog",
         "from a pipe",
         "acked 2 messages\n",
         "teamlog done 3 RESULT\n",
+        "dev  Fix the login\n",
+        "dev  the schema is on main\n",
+        "nothing matches login after:1d \"exact words\" in the tasks, messages, threads and posts of team ",
     ] {
         assert!(said.contains(part), "{part:?} is missing in\n{said}");
     }
     shows!(cli.ok("list --mine --as dev") => lacks "Ship");
+}
+
+#[test]
+fn a_search_fits_on_a_screen_and_a_bad_query_is_a_usage_error() {
+    let cli = Cli::with_team();
+    for n in 0..25 {
+        cli.ok(&format!("say dev 'login {n}' --as lead"));
+    }
+    let said = cli.ok("find login");
+    assert_eq!(said.lines().count(), 21, "{said}");
+    shows!(said.clone() => has "login 24");
+    shows!(said => has "5 more: --all");
+    assert_eq!(cli.ok("find login --all").lines().count(), 25);
+    shows!(cli.ok("find login --limit 3") => has "more: --cursor ");
+    shows!(cli.run("find 'login 24' --at 3").stdout => has "nothing matches");
+    shows!(cli.refused(2, "find 'kind:tsak login'") => has "\"kind:tsak\": kind must be one of task");
+    shows!(cli.refused(2, "find 'login \"exact'") => has "the quote is not closed");
+    shows!(cli.ok("find -- -login") => has "nothing matches");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn a_client_initializes_lists_and_calls() {
     has!(about, {"/serverInfo/name": "teamlog", "protocolVersion": "2025-06-18"});
     let listed = client.ask("tools/list", json!({}));
     let tools = listed["tools"].as_array().unwrap();
-    assert_eq!(tools.len(), 12, "{tools:?}");
+    assert_eq!(tools.len(), 13, "{tools:?}");
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
         assert!(!name.starts_with("team_"));
@@ -90,7 +90,7 @@ fn resources_are_the_same_queries() {
         ]
     );
     let templates = client.ask("resources/templates/list", json!({}));
-    assert_eq!(templates["resourceTemplates"].as_array().unwrap().len(), 7);
+    assert_eq!(templates["resourceTemplates"].as_array().unwrap().len(), 8);
     for uri in uris
         .into_iter()
         .chain(["teamlog://demo/task/T-1", "teamlog://demo/trace/tr%2D1"])

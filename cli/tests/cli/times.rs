@@ -23,7 +23,7 @@ const HISTORY: [&str; 15] = [
 ];
 
 /// Commands. The flag is true if the output has times of day.
-const SHOWN: [(&str, bool); 39] = [
+const SHOWN: [(&str, bool); 40] = [
     ("tail demo", true),
     ("replay demo", true),
     ("trace demo --trace-id tr-1", true),
@@ -46,6 +46,7 @@ const SHOWN: [(&str, bool); 39] = [
     ("thread list demo", false),
     ("thread tail demo thread-0001", false),
     ("thread search demo Talk", false),
+    ("find demo Talk", false),
     ("bootstrap list demo", true),
     ("bootstrap show demo", false),
     ("mode list demo", false),

@@ -14,8 +14,8 @@ use teamlog_team::thread::{post::ThreadPostAnswer, start::ThreadAnswer};
 use teamlog_team::usage::report::{ReportUsage, TOKENS_MAX, Usage};
 use teamlog_team::usage::series::UsageSeries;
 use teamlog_team::{
-    bootstrap, integrity, lifecycle, log, message, mode, receipt, resource, story, task, thread,
-    worker,
+    bootstrap, integrity, lifecycle, log, message, mode, receipt, resource, search, story, task,
+    thread, worker,
 };
 
 /// Every route, in the order of the documents. If two patterns match a path, the first pattern is used.
@@ -68,6 +68,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::reads("/v1/threads/search", "searchThreads", threads::search)
             .like::<thread::search::ThreadSearch>()
             .page(200),
+        Route::answers::<search::Search>("/v1/search", "search").page(200),
         Route::records::<_, ThreadPostAnswer>("/v1/threads/{threadId}/messages", "postMessage", threads::post)
             .like::<thread::post::ThreadPost>()
             .status(201),

@@ -11,7 +11,7 @@ use crate::operation::{Effect, Op};
 use crate::projections::agent_token::event::AgentScope;
 use crate::{
     agent_token, artifact, attention, bootstrap, integrity, lifecycle, log, message, mode,
-    ownership, receipt, resource, story, task, thread, undo, usage, worker,
+    ownership, receipt, resource, search, story, task, thread, undo, usage, worker,
 };
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
@@ -317,6 +317,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<message::prime::Prime>(),
     row::<resource::can_write::CanWrite>(),
     row::<resource::refused::RefusedWrites>(),
+    row::<search::Search>(),
     // Tokens.
     row::<usage::report::ReportUsage>(),
     row::<usage::report::SetBudget>(),

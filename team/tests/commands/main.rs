@@ -100,6 +100,7 @@ mod residents;
 mod resources;
 mod retiring;
 mod scenario;
+mod search;
 mod settings;
 mod staff_histories;
 mod stalls;

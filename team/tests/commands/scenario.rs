@@ -83,6 +83,7 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
         ("thread-tail", {"thread_id": "thread-0001"}),
         ("thread-search", {"query": "BEGIN"}),
         ("thread-link", {"thread_id": "thread-0001", "task_id": "1"}),
+        ("search", {"query": "begin by:dev", "limit": 5}),
         ("artifact-put", {"name": "fix.patch", "content": "--- a", "task_id": "1",
             "worker": "dev"}),
         ("artifact-get", {"name": "fix.patch"}),

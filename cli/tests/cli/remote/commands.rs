@@ -27,6 +27,7 @@ dead-letter list demo
 thread list demo
 thread tail demo thread-0001
 thread search demo ship
+find demo ship
 mode list demo
 mode show demo forge
 mode explain demo blueprint

@@ -24,6 +24,7 @@ postMessage /v1/threads/thread-0001/messages {"message":"hello"}
 listMessages /v1/threads/thread-0001/messages?tail=5
 tailThread /v1/threads/thread-0001/tail?limit=5
 searchThreads /v1/threads/search?q=hello
+search /v1/search?q=hello
 linkThread /v1/threads/thread-0001/link {"taskId":"1"}
 readInbox /v1/inbox?agentId=ada&since=0
 reportUsage /v1/usage {"agentId":"ada","tokens":100}

@@ -10,7 +10,7 @@ use teamlog_team::engine::Clock;
 use teamlog_team::handle::pasts::PASTS_MAX;
 
 /// A target for each route that accepts `at`.
-const TARGETS: [&str; 30] = [
+const TARGETS: [&str; 31] = [
     "/v1/teams",
     "/v1/teams/demo",
     "/v1/status?digest=true",
@@ -18,6 +18,7 @@ const TARGETS: [&str; 30] = [
     "/v1/tasks",
     "/v1/tasks/1",
     "/v1/threads/search?q=said",
+    "/v1/search?q=said",
     "/v1/threads/thread-0001/messages",
     "/v1/threads/thread-0001/tail",
     "/v1/inbox?agentId=ada",
