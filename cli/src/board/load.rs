@@ -3,7 +3,6 @@
 use super::live::{KEPT, Line};
 use super::remote::RemoteTeam;
 use super::state::Change;
-use crate::render::event;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -18,6 +17,7 @@ use teamlog_team::log::events::{Events, EventsAnswer};
 use teamlog_team::log::replay::Replay;
 use teamlog_team::log::tail::Tail;
 use teamlog_team::projections::Task;
+use teamlog_team::story::sentence::sentence;
 use teamlog_team::task::list::{Tasks, TasksAnswer};
 use teamlog_team::task::listed::Listed;
 use teamlog_team::worker::who::{Who, WhoAgent, WhoAnswer};
@@ -247,7 +247,7 @@ pub fn line(event: &Event<'_>, json: &[u8]) -> Line {
         actor: event.actor.to_string(),
         kind: event.kind.to_string(),
         foreign: event.foreign,
-        what: event::what(event),
+        what: sentence(event),
         json: without_token(event, json),
     }
 }

@@ -1,47 +1,60 @@
-//! Renders an event as a line: in words if its kind is known, else with its payload.
+//! Renders an event as a line with its sentence, and the payload of a message as words.
 
-use crate::render::escape::visible;
 use crate::render::style::Style;
-use crate::render::{View, flow, table, thread};
+use crate::render::{View, table};
 use serde_json::Value;
 use teamlog_team::engine::{Event, Timestamp};
-use teamlog_team::projections::RefKind;
+use teamlog_team::story::sentence::sentence;
 use unicode_width::UnicodeWidthStr;
 
-/// Maximum number of characters of a payload in a line.
-const SHOWN_MAX: usize = 100;
-
-/// Minimum width of a terminal for lines with the complete date and time.
+/// Minimum width of a terminal for lines with the complete date and time, and with the kind.
 const WIDE: usize = 120;
 /// Minimum width of the text of an event.
 const TEXT_WIDTH_MIN: usize = 12;
 
-/// Formats `seq date time actor kind task text`. The columns have fixed widths, because a replay is streamed. On a terminal
-/// the text is cut at the end of the line.
+/// Formats `seq date time kind sentence`. The columns have fixed widths, because a replay is streamed. On a terminal the
+/// sentence is cut at the end of the line, and a narrow terminal gets no kind.
 pub fn line(event: &Event<'_>, view: &View) -> String {
-    let kind = if event.foreign {
-        Style::Dim
-    } else {
-        Style::Plain
-    };
     let (seq, at) = (format!("{:>6}", event.seq), moment(event.created_at, view));
-    let (actor, name) = (
-        format!("{:<10}", visible(&event.actor)),
-        format!("{:<20}", event.kind),
-    );
-    let before = [&*seq, &at, &actor, &name].map(UnicodeWidthStr::width);
-    let before = before.iter().sum::<usize>() + before.len() * "  ".len();
-    let text = what(event);
+    let kind = match is_wide(view) {
+        true => format!("{:<20}  ", event.kind),
+        false => String::new(),
+    };
+    let before = [&*seq, &at, &kind].map(UnicodeWidthStr::width);
+    let before = before.iter().sum::<usize>() + 2 * "  ".len();
+    let text = sentence(event);
     let text = match view.width {
         Some(width) => table::cut(&text, width.saturating_sub(before).max(TEXT_WIDTH_MIN)),
         None => text,
     };
     let line = format!(
-        "{}  {at}  {actor}  {}  {text}",
+        "{}  {at}  {}{}",
         view.paint.show(Style::Dim, seq),
-        view.paint.show(kind, name),
+        view.paint.show(Style::Dim, kind),
+        view.paint.show(tone(event), text),
     );
     line.trim_end().to_owned()
+}
+
+/// Returns the style of an event's sentence.
+pub fn tone(event: &Event<'_>) -> Style {
+    style_of_kind(&event.kind, event.foreign)
+}
+
+/// Returns the style of the sentence of an event of that kind.
+pub fn style_of_kind(kind: &str, is_foreign: bool) -> Style {
+    match kind {
+        _ if is_foreign => Style::Dim,
+        "task_completed" | "mode_completed" | "approval_recorded" => Style::Good,
+        "task_failed" | "mode_failed" | "write_refused" | "delivery_dead_letter" => Style::Bad,
+        "task_lease_expired" | "task_blocked" | "delivery_retry" | "ack_rejected" => Style::Warn,
+        "response_stored" | "mode_session_seen" | "worker_heartbeat_updated" => Style::Dim,
+        _ => Style::Plain,
+    }
+}
+
+fn is_wide(view: &View) -> bool {
+    view.width.is_none_or(|width| width >= WIDE)
 }
 
 /// Formats a time as `2026-11-28 14:55:01.123Z`. On a narrow terminal, formats a time of today as `14:55:01` and an earlier
@@ -49,114 +62,13 @@ pub fn line(event: &Event<'_>, view: &View) -> String {
 fn moment(at: Timestamp, view: &View) -> String {
     let (text, now) = (at.to_string(), view.now.to_string());
     let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
-    if view.width.is_none_or(|width| width >= WIDE) {
+    if is_wide(view) {
         return format!("{} {}Z", part(0..10), part(11..23));
     }
     match now.get(..10) == Some(part(0..10)) {
         true => format!("{:<11}", part(11..19)),
         false => format!("{} {}", part(5..10), part(11..16)),
     }
-}
-
-/// Describes an event in words, with hidden characters escaped.
-pub fn what(event: &Event<'_>) -> String {
-    let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
-    let text = match &*event.kind {
-        _ if event.foreign && event.payload == "{}" => String::new(),
-        _ if event.foreign => event.payload.to_string(),
-        "message_sent" => message(event, &payload["message"]),
-        "message_suppressed" if payload["reason"] == "unread" => format!(
-            "{} (held back: an earlier one is unread)",
-            message(event, &payload["message"])
-        ),
-        "message_suppressed" => format!(
-            "{} (cooldown, {}s left)",
-            message(event, &payload["message"]),
-            payload["remaining_seconds"]
-        ),
-        "message_duplicate" => format!(
-            "{} sent again; the first one counts",
-            reference(event, RefKind::Message)
-        ),
-        "agent_token_added" => format!("{} ({})", word(&payload["agent"]), word(&payload["scope"])),
-        "agent_token_revoked" => {
-            format!("{} {}", word(&payload["agent"]), word(&payload["token_id"]))
-        }
-        // Do not show the stored answer, because it may contain a claim token.
-        "response_stored" => word(&payload["operation"]).to_string(),
-        "message_acked" => reference(event, RefKind::Message),
-        "message_ack_duplicate" => format!("{} acked again", reference(event, RefKind::Message)),
-        "ack_rejected" => format!(
-            "{}: {}",
-            reference(event, RefKind::Message),
-            word(&payload["reason"])
-        ),
-        "delivery_required" => format!(
-            "{} within {}s, {} retries{}",
-            reference(event, RefKind::Message),
-            payload["ack_timeout_seconds"],
-            payload["max_retries"],
-            if payload["requeued"] == true {
-                ", once more"
-            } else {
-                ""
-            }
-        ),
-        "delivery_retry" | "delivery_acked" => format!(
-            "{} attempt {}",
-            reference(event, RefKind::Message),
-            payload["attempt"]
-        ),
-        "delivery_dead_letter" => format!(
-            "{} after {} attempts: {}, {}",
-            reference(event, RefKind::Message),
-            payload["attempts"],
-            word(&payload["reason"]),
-            word(&payload["id"])
-        ),
-        "config_changed" => settings(&payload["changes"]),
-        "team_created" | "members_added" => members(&payload),
-        "agent_retired" => word(&payload["agent"]).to_string(),
-        "log_tail_quarantined" => format!(
-            "{} torn bytes of {} at byte {}, moved to quarantine",
-            payload["length"],
-            word(&payload["segment"]),
-            payload["offset"]
-        ),
-        kind if kind.starts_with("thread_") => thread::event(kind, &payload),
-        kind if kind.starts_with("task_") => task(event, payload),
-        kind if kind.starts_with("mode_") => flow::mode(kind, &payload),
-        kind if kind.starts_with("bootstrap_") => flow::bootstrap(kind, &payload),
-        _ => event.payload.to_string(),
-    };
-    visible(&cut(&text, SHOWN_MAX)).into_owned()
-}
-
-/// Describes a message, such as `task_update to lead  T-1  status=done note=…`. Adds the sender if another agent recorded
-/// the message.
-fn message(event: &Event<'_>, envelope: &Value) -> String {
-    let from = envelope["from"].as_str();
-    let from = from.filter(|from| *from != event.actor);
-    let from = from.map_or_else(String::new, |from| format!(" from {from}"));
-    let (kind, to) = (word(&envelope["type"]), word(&envelope["to"]));
-    let mut text = format!("{kind}{from} to {to}");
-    if let Some(task) = envelope["task_id"].as_str() {
-        text.push_str(&format!("  {task}"));
-    }
-    let said = said(&envelope["payload"]);
-    if !said.is_empty() {
-        text.push_str(&format!("  {said}"));
-    }
-    text
-}
-
-/// Describes a change of a task, such as `T-1 worker=dev epoch=1`. The token is not shown, because it proves the claim.
-fn task(event: &Event<'_>, mut payload: Value) -> String {
-    if let Some(fields) = payload.as_object_mut() {
-        fields.retain(|name, _| !matches!(name.as_str(), "task_id" | "token"));
-    }
-    let text = format!("{}  {}", reference(event, RefKind::Task), said(&payload));
-    text.trim_end().to_owned()
 }
 
 /// Parses a payload and formats it with [`said`].
@@ -196,33 +108,6 @@ pub fn said(payload: &Value) -> String {
 
 fn is_empty(value: &Value) -> bool {
     value.is_null() || value.as_str().is_some_and(str::is_empty)
-}
-
-fn members(payload: &Value) -> String {
-    let names = payload["members"].as_array().into_iter().flatten();
-    let names: Vec<String> = names.map(word).collect();
-    let open = payload["open"].as_bool().unwrap_or(false);
-    match (names.is_empty(), open) {
-        (true, _) => "open to any agent".to_owned(),
-        (false, true) => format!("{}, open to more", names.join(", ")),
-        (false, false) => names.join(", "),
-    }
-}
-
-/// Describes changed settings, such as `nudge.idle_seconds=60, views back to its default`.
-fn settings(changes: &Value) -> String {
-    let changes = changes.as_object().into_iter().flatten();
-    let words: Vec<String> = changes
-        .map(|(key, value)| match value {
-            Value::Null => format!("{key} back to its default"),
-            value => format!("{key}={}", word(value)),
-        })
-        .collect();
-    words.join(", ")
-}
-
-fn reference(event: &Event<'_>, kind: RefKind) -> String {
-    event.refs.get(kind).unwrap_or("-").to_owned()
 }
 
 /// Formats a JSON value. A string has no quotes.

@@ -1,7 +1,7 @@
 //! Renders answers for people. Each function converts an answer into lines.
 //!
 //! Invariants: every text from outside is escaped with [`escape::visible`]; no line ends with a space; equal answers give
-//! equal lines with and without a terminal, except for colours and for text that is cut to fit the terminal.
+//! equal lines with and without a terminal, except for colours and for text and columns that do not fit the terminal.
 
 pub mod age;
 pub mod artifact;
@@ -18,7 +18,6 @@ pub mod doubts;
 pub mod escape;
 pub mod event;
 pub mod find;
-pub mod flow;
 pub mod hand;
 pub mod inbox;
 pub mod integrity;

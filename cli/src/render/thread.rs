@@ -2,11 +2,9 @@
 
 use crate::render::doubts;
 use crate::render::escape::visible_lines;
-use crate::render::event::word;
 use crate::render::inbox::by;
 use crate::render::prelude::*;
 use crate::render::wrap;
-use serde_json::Value;
 use teamlog_team::projections::thread::{PostShown, ThreadShown};
 use teamlog_team::thread::comment::{CommentAnswer, Comments};
 use teamlog_team::thread::list::{ThreadListAnswer, ThreadListed};
@@ -135,28 +133,4 @@ fn listed(thread: &ThreadListed, view: &View) -> Vec<Cell> {
         styled(Style::Dim, view.ago_of(&thread.last_at)),
         free_text(Style::Plain, said),
     ]
-}
-
-/// Describes an event of a thread, such as `thread-0001 lead: begin`.
-pub fn event(kind: &str, payload: &Value) -> String {
-    let said = match kind {
-        "thread_started" => format!(
-            "{} with {}",
-            word(&payload["title"]),
-            names(&payload["participants"])
-        ),
-        "thread_message_posted" => {
-            format!("{}: {}", word(&payload["from"]), word(&payload["body"]))
-        }
-        _ => format!("about task {}", word(&payload["task_id"])),
-    };
-    format!("{}  {said}", word(&payload["thread_id"]))
-}
-
-fn names(list: &Value) -> String {
-    let names = list.as_array().into_iter().flatten().map(word);
-    match names.collect::<Vec<_>>().join(", ") {
-        none if none.is_empty() => "nobody".to_owned(),
-        names => names,
-    }
 }

@@ -1,11 +1,13 @@
 //! Renders a trace as a timeline. Each event is indented below its cause and shows its offset from the first event, the time
 //! since the previous event, the duration of tasks and messages, and a mark if the event had no effect.
 
+use crate::render::event::tone;
 use crate::render::style::Style;
-use crate::render::table::{self, Cell, free_text, number_styled, plain, styled};
-use crate::render::{View, event, heading, more_below, push_below, time};
+use crate::render::table::{self, Cell, free_text, number_styled, styled};
+use crate::render::{View, heading, more_below, push_below, time};
 use teamlog_team::Recorded;
 use teamlog_team::shell::quoted;
+use teamlog_team::story::sentence::sentence;
 use teamlog_team::story::trace::TraceAnswer;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, Span, Step, Story};
 
@@ -116,15 +118,15 @@ fn row(
     let style = if changed_nothing {
         Style::Dim
     } else {
-        Style::Plain
+        tone(event)
     };
     let gap = match step.gap {
         ..GAP_SHOWN_MICROS => String::new(),
         gap => format!("({} later)", time::span(gap)),
     };
     let what = match marks.is_empty() {
-        true => event::what(event),
-        false => format!("{}  [{}]", event::what(event), marks.join(", ")),
+        true => sentence(event),
+        false => format!("{}  [{}]", sentence(event), marks.join(", ")),
     };
     let indent = match depth {
         0 => String::new(),
@@ -134,9 +136,8 @@ fn row(
         number_styled(Style::Dim, format!("+{}", time::span(step.offset))),
         styled(Style::Dim, gap).optional(),
         number_styled(Style::Dim, format!("#{}", event.seq)),
-        plain(event.actor.as_ref()),
-        styled(style, format!("{indent}{}", event.kind)),
-        free_text(style, what.trim()),
+        styled(Style::Dim, &event.kind).optional(),
+        free_text(style, format!("{indent}{what}")),
     ]
 }
 

@@ -22,15 +22,21 @@ fn people_see_a_timeline() {
     shows!(lines[0] => starts "tr in demo: 6 events over ");
     assert!(lines[2].ends_with(" UTC"), "{shown}");
     assert!(lines[3].trim_start().starts_with("+0s "), "{shown}");
-    shows!(lines[3] => has "  #2  lead  message_sent",
-        has "task_assign to dev  T-1  Fix the login  [completed after ");
-    assert!(lines[4].contains("done  [acked after "), "{shown}");
-    assert!(lines[5].contains("  └ message_duplicate"), "{shown}");
+    shows!(lines[3] => has "  #2  message_sent",
+        has "lead assigned task T-1 to dev: Fix the login  [completed after ");
+    assert!(
+        lines[4].contains("on task T-1: done  [acked after "),
+        "{shown}"
+    );
+    assert!(
+        lines[5].contains("  └ dev sent message done again"),
+        "{shown}"
+    );
     assert!(lines[5].contains("[duplicate: changed nothing]"), "{shown}");
     shows!(lines[6] => has "[superseded: changed nothing]");
-    shows!(lines[7] => has "{\"result\":\"green\"}  [foreign]");
+    shows!(lines[7] => has "ci recorded ci_run_finished: result green  [foreign]");
     // The cause of the ack is a message that has two other events below it.
-    assert!(lines[8].contains("  └ message_acked "), "{shown}");
+    assert!(lines[8].contains("  └ lead acknowledged"), "{shown}");
     assert!(lines[8].ends_with("done  [from #3]"), "{shown}");
     assert_eq!(lines.len(), 9, "{shown}");
     assert!(

@@ -4,6 +4,7 @@ use super::pen::{Parts, column};
 use crate::board::layout::Panel;
 use crate::board::state::State;
 use crate::board::tasks::Row;
+use crate::render::event::style_of_kind;
 use crate::render::style::Style;
 use crate::render::time;
 use teamlog_team::attention::AttentionSeverity;
@@ -33,18 +34,11 @@ pub fn parts(state: &State, panel: Panel, row: usize, width: usize) -> Parts {
             ]
         }),
         Panel::Live => state.live.line(row).map(|line| {
-            let name = if width < 70 { 10 } else { 14 };
-            let kind = if line.foreign {
-                Style::Dim
-            } else {
-                Style::Plain
-            };
+            let style = style_of_kind(&line.kind, line.foreign);
             vec![
                 (format!("{:>6} ", line.seq), Style::Dim),
                 (format!("{} ", state.time(line.at)), Style::Dim),
-                (column(&line.actor, name), Style::Name),
-                (format!(" {}", column(&line.kind, name + 6)), kind),
-                (format!(" {}", line.what), Style::Plain),
+                (format!(" {}", line.what), style),
             ]
         }),
     };
