@@ -144,6 +144,12 @@ impl Query {
         self
     }
 
+    /// Returns true if the tool has that argument.
+    pub fn takes(&self, argument: &str) -> bool {
+        let properties = self.schema.get("properties");
+        properties.is_some_and(|properties| properties.get(argument).is_some())
+    }
+
     fn about(mut self, argument: &'static str) -> Query {
         self.about = Some(argument);
         self

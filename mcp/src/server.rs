@@ -60,6 +60,9 @@ pub fn records(tool: &str) -> bool {
     find(tool).is_some_and(|tool| tool.mutates)
 }
 
+/// Argument with the session that makes claims.
+const CLAIM_SESSION: &str = "session";
+
 impl Server {
     fn answer(
         &self,
@@ -68,6 +71,11 @@ impl Server {
     ) -> Result<String, ToolError> {
         if query.of_states {
             state::put_session(&mut arguments, &self.session)?;
+        } else if let Some(session) = &self.origin.claim_session
+            && query.takes(CLAIM_SESSION)
+        {
+            let session = session.as_str().into();
+            arguments.entry(CLAIM_SESSION).or_insert(session);
         }
         let (origin, own) = (&self.origin, self.team.as_deref());
         if let (Some(root), false) = (&self.root, query.mutates) {

@@ -43,7 +43,9 @@ impl Args {
             return hook::answer(context, &self.team, self.agent);
         }
         let agent = context.agent("--agent", self.agent)?;
-        let mut answer = context.read_at(&self.team, self.at, Prime { agent })?;
+        let session = context.origin().claim_session;
+        let prime = Prime { agent, session };
+        let mut answer = context.read_at(&self.team, self.at, prime)?;
         match self.short {
             true => shorten(&mut answer),
             false if context.out.is_json() => context.own_commands(&mut answer.commands),

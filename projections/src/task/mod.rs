@@ -187,6 +187,16 @@ pub struct Claim {
     pub session: Option<String>,
 }
 
+impl Claim {
+    /// Returns true if the claim was made in another session than `session`. An unknown session is no other one.
+    pub fn is_of_other_session(&self, session: Option<&str>) -> bool {
+        let maker = self.session.as_deref();
+        maker
+            .zip(session)
+            .is_some_and(|(maker, session)| maker != session)
+    }
+}
+
 /// The recorded state of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub enum ClaimState {

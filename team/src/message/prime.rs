@@ -8,6 +8,7 @@ use crate::message::lead::{self, TeamBrief};
 use crate::message::notices::{self, Notice};
 use crate::operation::prelude::*;
 use crate::projections::hidden;
+use crate::projections::task::Claim;
 use crate::shell;
 use crate::task::approval;
 use crate::task::listed;
@@ -40,6 +41,9 @@ operation! {
 pub struct Prime {
     /// The agent
     pub agent: String,
+    /// Session of the agent. The answer then has no commands for claims of its other sessions
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }
 
 /// The first items of a list, and the number of all its items.
@@ -191,6 +195,7 @@ impl Team {
             let seen = Seen {
                 team,
                 agent,
+                session: prime.session.as_deref(),
                 now,
                 closed,
             };
@@ -329,6 +334,7 @@ impl PrimeAnswer {
 struct Seen<'a> {
     team: &'a str,
     agent: &'a str,
+    session: Option<&'a str>,
     now: Timestamp,
     closed: bool,
 }
@@ -348,8 +354,12 @@ impl Seen<'_> {
             }
         };
         let waits = approval::is_missing(live, task)?;
+        let is_live = |claim: &Claim| claim.leased_until > self.now;
         Ok(match (task.claim(), task.status) {
-            (Some(claim), _) if claim.leased_until > self.now && claim.owner == agent => {
+            (Some(claim), _) if is_live(claim) && claim.is_of_other_session(self.session) => {
+                Vec::new()
+            }
+            (Some(claim), _) if is_live(claim) && claim.owner == agent => {
                 next::of_holder(team, id, agent, task.governed.epoch, waits)
             }
             (Some(_), _) => claim()?,
@@ -381,7 +391,9 @@ fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
     let next = seen.next(live, &task)?;
     let reported = cut(&report::words(&task));
     let reported_by = report::by_other(&task, seen.agent).filter(|_| !reported.is_empty());
-    let epoch = task.claim().map(|_| task.governed.epoch);
+    let claim = task.claim();
+    let claim = claim.filter(|claim| !claim.is_of_other_session(seen.session));
+    let epoch = claim.map(|_| task.governed.epoch);
     let leased_until = task.claim().map(|claim| claim.leased_until);
     let lease_expired = task.lease_expired(now);
     let (waits_for, waits_for_more) = dependencies(live, &task.deps, DEPS_MAX)?;

@@ -240,7 +240,9 @@ impl KeptAsReport {
             .claim()
             .filter(|claim| claim.leased_until > after.ctx.now);
         let epoch = task.governed.epoch;
+        let session = after.ctx.control.origin.claim_session.as_deref();
         let own = claim.filter(|claim| claim.owner == message.from);
+        let own = own.filter(|claim| !claim.is_of_other_session(session));
         let waits = approval::is_missing(after.live, task)?;
         let (team, id) = (after.team, &task.task_id);
         let next = own.map(|claim| next::of_holder(team, id, &claim.owner, epoch, waits));

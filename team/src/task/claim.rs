@@ -67,7 +67,7 @@ impl Command for TaskClaim {
         decision.decision(|decision| {
             check_ready(live, decision)?;
             decision.expect(self.expected_version, Code::ClaimConflict)?;
-            check_free(decision, &self.worker)?;
+            check_free(decision, &self.worker, ctx)?;
             let overlaps = PathLocks::new(live, &self.worker, ctx.now).grant(&decision.task)?;
             // If the previous claim's lease has expired, the expiry event is the cause of the new claim.
             let overdue = (!decision.events.is_empty()).then_some(0);
@@ -137,12 +137,18 @@ fn check_ready(live: &Live, decision: &TaskDecision) -> Result<()> {
     Err(refusal.into())
 }
 
-fn check_free(decision: &TaskDecision, worker: &str) -> Result<(), Refusal> {
+fn check_free(decision: &TaskDecision, worker: &str, ctx: &Ctx) -> Result<(), Refusal> {
     decision.check_open()?;
     let task = &decision.task;
     let owner = task.owner.as_deref();
     let conflict = |message: String| Err(decision.refusal(Code::ClaimConflict, message));
     if let Some(claim) = task.claim().filter(|claim| claim.owner == worker) {
+        if claim.is_of_other_session(ctx.control.origin.claim_session.as_deref()) {
+            return conflict(format!(
+                "task {} is claimed by another session of {worker}, until {}",
+                task.task_id, claim.leased_until
+            ));
+        }
         let message = format!(
             "task {} is already claimed by {worker}, with epoch {}, until {}",
             task.task_id, task.governed.epoch, claim.leased_until

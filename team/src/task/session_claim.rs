@@ -84,13 +84,13 @@ fn check_session(
         Some(_) => format!("another session of {}", claim.owner),
         None => format!("{} without a session", claim.owner),
     };
-    let (id, epoch) = (&decision.task.task_id, decision.task.governed.epoch);
+    let id = &decision.task.task_id;
     let message = format!(
         "task {id} was claimed by {maker}, until {}",
         claim.leased_until
     );
     let refusal = decision.refusal(Code::NotHolder, message).field("worker");
-    Err(refusal.hint(format!("if you act for that session, pass --epoch {epoch}")))
+    Err(refusal.hint("if you made that claim, pass the --epoch that its answer gave"))
 }
 
 /// Returns the epoch of an earlier claim of the task by this agent in this session. Other agents may share the session's terminal. Reads

@@ -105,3 +105,28 @@ fn recording_commands_of_the_session_renew_a_lease_of_which_less_than_half_is_le
     world.later(14 * MINUTE);
     assert_eq!(note(&mut team), ["message_sent"]);
 }
+
+#[test]
+fn another_session_of_the_holder_is_not_handed_its_claim() {
+    let (_, mut team, _) = claimed_in_a();
+    let refusal = refused(team.task_claim(claim("1", "dev")), Code::ClaimConflict);
+    shows!(refusal.hint.as_deref().unwrap() => has "pass epoch 1");
+    let briefed = |team: &mut Team, session: &str| {
+        let prime = given!(Prime, agent: "dev", session);
+        json(&team.prime(&prime).unwrap()).to_string()
+    };
+    shows!(&briefed(&mut team, "a") => has "--epoch 1", has "\"epoch\":1");
+    let told = |team: &mut Team| {
+        let sent = team.task_update(update("1", "in_progress")).unwrap();
+        json(&sent).to_string()
+    };
+    shows!(&told(&mut team) => has "--epoch 1");
+    in_session(&mut team, "b");
+    let refusal = refused(team.task_claim(claim("1", "dev")), Code::ClaimConflict);
+    shows!(&*refusal.message => has "another session of dev", lacks "epoch");
+    assert_eq!(refusal.hint, None);
+    shows!(&briefed(&mut team, "b") => lacks "--epoch 1", lacks "\"epoch\":1");
+    shows!(&told(&mut team) => lacks "--epoch 1");
+    let refusal = refused(team.session_claim(&own("dev", "b")), Code::NotHolder);
+    shows!(refusal.hint.as_deref().unwrap() => lacks "--epoch 1");
+}

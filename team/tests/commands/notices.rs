@@ -47,7 +47,7 @@ fn unread(team: &mut Team, agent: &str) -> ReadAnswer {
 }
 
 fn prime(team: &mut Team, agent: &str) -> PrimeAnswer {
-    let answer = team.prime(&given!(Prime; agent)).unwrap();
+    let answer = team.prime(&given!(Prime, agent)).unwrap();
     assert!(tokens::estimate(&json(&answer).to_string()) < TOKENS_MAX);
     answer
 }

@@ -157,7 +157,7 @@ fn no_second_wake_up_while_one_is_unread_and_the_first_never_hides_mail() {
             "once per cooldown"
         );
     }
-    let prime = Prime { agent: "qa".into() };
+    let prime = given!(Prime, agent: "qa");
     let primed = team.prime(&prime).unwrap();
     assert_eq!((primed.unread.total, primed.unread_wakeups), (2, 1));
     assert_eq!(primed.unread.items[0].message_id, real);
@@ -180,7 +180,7 @@ fn wake_ups_of_older_versions_come_behind_the_mail_they_hide() {
         let wake_up = given!(Send, kind: "agent_wakeup_required", ..message("lead", "qa"));
         team.send(wake_up).unwrap();
     }
-    let primed = team.prime(&Prime { agent: "qa".into() }).unwrap();
+    let primed = team.prime(&given!(Prime, agent: "qa")).unwrap();
     assert_eq!((primed.unread.total, primed.unread_wakeups), (71, 70));
     assert_eq!(primed.unread.items[0].message_id, real);
     assert_eq!(primed.unread.items.len(), 10);

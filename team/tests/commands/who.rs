@@ -67,7 +67,7 @@ fn a_report_of_another_agent_is_not_shown_as_the_holders() {
     team.task_update(update("1", "completed")).unwrap();
     let by = |answer: &WhoAnswer| of(answer, "qa").working_on[0].reported_by.clone();
     assert_eq!(by(&who(&mut team)).as_deref(), Some("dev"));
-    let primed = team.prime(&given!(Prime; agent: "qa")).unwrap();
+    let primed = team.prime(&given!(Prime, agent: "qa")).unwrap();
     assert_eq!(
         primed.in_progress.items[0].reported_by.as_deref(),
         Some("dev")

@@ -47,6 +47,7 @@ pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outco
     };
     let input = Prime {
         agent: acting.agent.clone(),
+        session: context.origin().claim_session,
     };
     let mut primed = context.read(team, input)?;
     super::everyday::reword(&mut primed, context);
@@ -170,6 +171,7 @@ fn stopping(context: &mut Context, team: &str, acting: &Acting, told: &HookEvent
     let mut handle = context.team(team)?;
     let primed = handle.prime(&Prime {
         agent: agent.clone(),
+        session: None,
     })?;
     let claims = primed.in_progress.items.iter();
     let claims = claims.filter(|task| !task.lease_expired);
