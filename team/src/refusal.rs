@@ -132,6 +132,8 @@ codes! {
     MissingEvidence = "missing_delegation_compliance_evidence",
     /// The task requires an approval that no reviewer has given.
     ApprovalRequired = "approval_required",
+    /// The holder of a task cannot approve its own work.
+    SelfApproval = "self_approval",
     /// No manifest exists, because the team does not exist.
     ManifestNotFound = "manifest_not_found",
     /// The team stays open, because tasks are unfinished.

@@ -290,7 +290,9 @@ pub mod review {
 mod decision {
     use super::*;
     use crate::call::Call;
+    use teamlog_team::shell::quoted;
     use teamlog_team::task::approval::{ApprovalWritten, WriteApproval};
+    use teamlog_team::{Code, Refusal};
 
     /// Records the acting agent's decision.
     pub fn record(
@@ -310,10 +312,24 @@ mod decision {
             task_id,
             ..Default::default()
         };
-        context.read(team, show)?;
+        check_gate(&context.read(team, show)?)?;
         context.records(Repeat::Unsafe);
         let written = context.execute(&Call::operation(), team, write)?;
         context.end(Exit::Done, &written, shown)
+    }
+
+    /// Refuses a decision that no completion waits for.
+    fn check_gate(shown: &teamlog_team::task::show::TaskShowAnswer) -> Result<(), CommandError> {
+        let (task, id) = (&shown.task, &shown.task.task_id);
+        if task.requires_approval() || task.status.is_final() {
+            return Ok(());
+        }
+        let message = format!("task {id} requires no approval, so a decision changes nothing");
+        let error = CommandError::from(Refusal::new(Code::InvalidTransition, message));
+        Err(error.or_hint(format!(
+            "to require one: teamlog edit {} --requires-approval",
+            quoted(id)
+        )))
     }
 
     fn shown(written: &ApprovalWritten, view: &View) -> Vec<String> {

@@ -256,6 +256,7 @@ pub const COMPLETING: &[Code] = &[
     Code::ClaimConflict,
     Code::NotHolder,
     Code::LeaseExpired,
+    Code::BlockedDependency,
     Code::ApprovalRequired,
 ];
 

@@ -4,6 +4,7 @@ use crate::doubts::TaskDoubts;
 use crate::ownership::takeover;
 use crate::projections::task::event::TaskUpdated;
 use crate::projections::task::{Attributes, PlanChange};
+use crate::task::approval;
 use crate::task::change::{check_subject, wait_for};
 use crate::task::create::dependencies;
 use crate::task::plan::{PlanInput, check_parent};
@@ -12,7 +13,7 @@ use crate::task::prelude::*;
 operation! {
     /// Change the texts, priority, labels, times, parent or dependencies of a task
     "edit-task": Records(TaskEdit) -> TaskAnswer as task_edit,
-    refuses = [TaskNotFound, VersionConflict, DependencyCycle, NotHolder, WorkerNotFound]
+    refuses = [TaskNotFound, VersionConflict, DependencyCycle, NotHolder, WorkerNotFound, ApprovalRequired]
 }
 
 /// The input of `edit-task`; absent fields stay unchanged.
@@ -150,6 +151,9 @@ impl Command for TaskEdit {
         decision.decision(|decision| {
             decision.check_version(self.expected_version)?;
             let overridden = takeover::check(ctx, decision, self.worker.as_deref(), self.force)?;
+            let gate = (self.attributes.requires_approval, self.force);
+            approval::check_gate(ctx, decision, self.worker.as_deref(), gate)?;
+            let ends_gate = self.force && gate.0 == Some(false);
             let plan = self.plan().change(&decision.task.governed.plan, ctx.now)?;
             self.check_parent(live, &decision.task, &plan, wanted.as_deref())?;
             let owner = decision.task.owner.clone();
@@ -159,7 +163,7 @@ impl Command for TaskEdit {
                 attributes: self.attributes.clone(),
                 plan,
                 priority,
-                forced: overridden.as_ref().is_some_and(|one| one.forced),
+                forced: ends_gate || overridden.as_ref().is_some_and(|one| one.forced),
             });
             let actor = self.worker.as_deref().unwrap_or(DEFAULT_ACTOR);
             let cause = decision.act(updated, actor, owner.as_deref());

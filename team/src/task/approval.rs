@@ -1,6 +1,8 @@
 //! `write-task-approval`, `read-task-approval`: a reviewer's decision on a task. The task need not exist. This module also
 //! refuses to complete a task without an approval that the task requires.
 
+use crate::claim::holding::TaskDecision;
+use crate::names::LEADER;
 use crate::operation::prelude::*;
 use crate::projections::message::Unapplied;
 use crate::projections::worker::ApprovalShown;
@@ -30,7 +32,8 @@ operation! {
         /// True if the task requires an approval
         #[serde(default = "yes")]
         required: bool,
-    }) -> ApprovalWritten as write_approval
+    }) -> ApprovalWritten as write_approval,
+    refuses = [AlreadyTerminal, SelfApproval]
 }
 
 fn yes() -> bool {
@@ -90,8 +93,9 @@ impl Command for WriteApproval {
         CommandTerms::new(Authority::Anyone)
     }
 
-    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<ApprovalStatus>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<ApprovalStatus>> {
         let approval = self.approval()?;
+        check_reviewer(ctx, live, &approval)?;
         let trace = page::trace_of_task(live, Some(&self.task_id))?;
         let event = approval.event(trace.as_deref());
         Ok(Decision::Granted(approval.status, vec![event]))
@@ -103,6 +107,58 @@ impl Command for WriteApproval {
             status: *status,
         })
     }
+}
+
+/// Refuses a decision on a task that requires an approval if the task has ended, or if its holder approves its own work.
+fn check_reviewer(ctx: &Ctx, live: &Live, approval: &Approval) -> Result<()> {
+    let Some(task) = live.task(&approval.task_id)? else {
+        return Ok(());
+    };
+    if !task.requires_approval() {
+        return Ok(());
+    }
+    let decision = TaskDecision::from_task(live, task, ctx.now)?;
+    decision.check_open()?;
+    let holder = decision.task.claim().map(|claim| &*claim.owner);
+    let holder = holder.or(decision.task.owner.as_deref());
+    let actor = ctx.control.caller().name;
+    let is_own = |holder| holder == approval.reviewer || Some(holder) == actor;
+    match holder.filter(|holder| is_own(*holder)) {
+        Some(holder) if approval.status == ApprovalStatus::Approved => {
+            let id = &approval.task_id;
+            let message = format!("{holder} works on task {id} and cannot approve it");
+            let refusal = decision.refusal(Code::SelfApproval, message);
+            Err(refusal
+                .field("reviewer")
+                .hint("ask another agent to review the task")
+                .into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to end the requirement of an approval, unless the leader edits the task or the edit uses force.
+pub(crate) fn check_gate(
+    ctx: &Ctx,
+    decision: &TaskDecision,
+    named: Option<&str>,
+    (wanted, force): (Option<bool>, bool),
+) -> Result<(), Refusal> {
+    let ends = decision.task.requires_approval() && wanted == Some(false);
+    let by = ctx.control.caller();
+    let Some(who) = named.or(by.name).filter(|who| ends && *who != LEADER) else {
+        return Ok(());
+    };
+    if force && !by.authenticated {
+        return Ok(());
+    }
+    let message = format!(
+        "{who} cannot end the approval that task {} requires: only {LEADER} can, or an edit with force",
+        decision.task.task_id
+    );
+    Err(decision
+        .refusal(Code::ApprovalRequired, message)
+        .field("requires_approval"))
 }
 
 /// Returns the last decision on a task.

@@ -5,13 +5,14 @@ use crate::doubts::TaskDoubts;
 use crate::projections::message::check_title;
 use crate::projections::task::event::{DepsChanged, TaskUpdated};
 use crate::projections::task::{Attributes, in_edit};
+use crate::task::approval;
 use crate::task::create::{check_cycle, dependencies};
 use crate::task::prelude::*;
 
 operation! {
     /// Change the attributes or the dependencies of a task
     "update-task": Records(TaskChange) -> TaskAnswer as task_change,
-    refuses = [TaskNotFound, VersionConflict, DependencyCycle],
+    refuses = [TaskNotFound, VersionConflict, DependencyCycle, ApprovalRequired],
     rules = Rules {
         lifecycle: &LIFECYCLE,
         ..Rules::COMMON
@@ -86,6 +87,8 @@ impl Command for TaskChange {
         let decision = TaskDecision::load(live, &self.task_id, ctx.now)?;
         decision.decision(|decision| {
             decision.check_version(self.expected_version)?;
+            let gate = self.attributes.requires_approval;
+            approval::check_gate(ctx, decision, None, (gate, false))?;
             let owner = decision.task.owner.clone();
             let updated = TaskAct::Updated(TaskUpdated {
                 subject: self.subject.clone(),

@@ -40,7 +40,7 @@ operation! {
     }) -> HolderAnswer as task_finish,
     refuses = [
         TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict, InvalidTransition,
-        MissingEvidence, ApprovalRequired,
+        BlockedDependency, MissingEvidence, ApprovalRequired,
     ]
 }
 
@@ -85,6 +85,7 @@ impl Command for TaskFinish {
             decision.check_version(self.expected_version)?;
             let claim = self.holder(decision)?;
             if to == Status::Completed {
+                check_parts(decision)?;
                 evidence::check(&decision.task, self.result.as_deref())?;
                 approval::check(live, &decision.task)?;
             }
@@ -147,6 +148,22 @@ impl TaskFinish {
         let TaskDecision { task, events } = decision;
         blocking::unblock(live, &task.task_id, cause, DEFAULT_ACTOR, events)
     }
+}
+
+/// Refuses to complete a task with open parts.
+fn check_parts(decision: &TaskDecision) -> Result<(), Refusal> {
+    let parts = &decision.task.governed.plan.children;
+    if parts.open == 0 {
+        return Ok(());
+    }
+    let message = format!(
+        "task {} has parts that are not completed: {} of {}",
+        decision.task.task_id, parts.open, parts.total
+    );
+    let refusal = decision.refusal(Code::BlockedDependency, message);
+    Err(refusal
+        .detail("open_parts", parts.open)
+        .hint("complete or cancel its parts first"))
 }
 
 fn status(field: &'static str, name: &str) -> Result<Status, Refusal> {

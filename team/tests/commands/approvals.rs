@@ -9,6 +9,7 @@ use teamlog_team::message::effect::Applied;
 use teamlog_team::ownership::review::ReviewRequest;
 use teamlog_team::projections::task::Attributes;
 use teamlog_team::projections::task::event::TaskCreated;
+use teamlog_team::task::approval::WriteApproval;
 use teamlog_team::undo::Undo;
 
 fn approval(required: bool) -> Attributes {
@@ -298,4 +299,58 @@ fn only_the_holder_asks_for_a_review_and_never_itself() {
     let own = refused(team.request_review(ask("dev", "dev")), Code::InvalidInput);
     assert_eq!(own.field.as_deref(), Some("to"));
     refused(team.request_review(ask("dev", "ops")), Code::WorkerNotFound);
+}
+
+/// Decides on task 1 in the name of a reviewer.
+fn reviewed(team: &mut Team, reviewer: &str, status: &str) -> Result<(), Failure> {
+    let write = given!(WriteApproval, task_id: "1", status, reviewer, decision_reason: "fine", required: true);
+    team.write_approval(write).map(drop)
+}
+
+#[test]
+fn the_holder_does_not_approve_its_own_work_and_nobody_decides_after_the_end() {
+    let (_, mut team) = demo();
+    let held = claimed(&mut team, gated("first"));
+    let refusal = refused(reviewed(&mut team, "dev", "approved"), Code::SelfApproval);
+    shows!(&*refusal.message => has "dev works on task 1");
+    // The actor counts too, whoever the call names as the reviewer.
+    team.under(given!(Control, actor: "dev"));
+    refused(reviewed(&mut team, "lead", "approved"), Code::SelfApproval);
+    team.under(Control::default());
+    reviewed(&mut team, "dev", "rejected").unwrap();
+    reviewed(&mut team, "qa", "approved").unwrap();
+    team.task_finish(complete(&held)).unwrap();
+    refused(reviewed(&mut team, "qa", "rejected"), Code::AlreadyTerminal);
+}
+
+#[test]
+fn only_the_leader_or_a_recorded_override_ends_the_requirement() {
+    let (_, mut team) = demo();
+    claimed(&mut team, gated("first"));
+    let edit = given!(TaskEdit, task_id: "1", worker: "dev", attributes: approval(false));
+    let refusal = refused(team.task_edit(edit.clone()), Code::ApprovalRequired);
+    shows!(&*refusal.message => has "dev cannot end the approval");
+    team.under(given!(Control, actor: "dev"));
+    let by_change = given!(TaskChange, attributes: approval(false), ..change("1"));
+    refused(team.task_change(by_change), Code::ApprovalRequired);
+    team.under(Control::default());
+    team.task_edit(given!(TaskEdit, force: true, ..edit.clone()))
+        .unwrap();
+    has!(events(&mut team).last().unwrap(), {"/payload/requires_approval": false, "/payload/forced": true});
+    let begin = given!(TaskEdit, attributes: approval(true), ..edit.clone());
+    team.task_edit(begin).unwrap();
+    team.task_edit(given!(TaskEdit, worker: "lead", ..edit))
+        .unwrap();
+    assert!(!task(&mut team, "1").requires_approval());
+}
+
+#[test]
+fn a_parent_is_completed_after_its_parts() {
+    let (_, mut team) = demo();
+    let parent = claimed(&mut team, new("whole"));
+    let part = claimed(&mut team, given!(TaskCreate, parent: "1", ..new("part")));
+    let refusal = refused(team.task_finish(complete(&parent)), Code::BlockedDependency);
+    shows!(&*refusal.message => has "parts that are not completed: 1 of 1");
+    team.task_finish(complete(&part)).unwrap();
+    team.task_finish(complete(&parent)).unwrap();
 }

@@ -32,6 +32,18 @@ pub(super) fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
             NotHolder,
         ),
         (
+            "gated",
+            "edit-task",
+            json!({"task_id": "1", "requires_approval": false, "worker": "dev"}),
+            ApprovalRequired,
+        ),
+        (
+            "gated",
+            "write-task-approval",
+            json!({"task_id": "1", "status": "approved", "reviewer": "dev", "decision_reason": "fine"}),
+            SelfApproval,
+        ),
+        (
             "claimed",
             "request-review",
             json!({"task_id": "1", "worker": "qa"}),
