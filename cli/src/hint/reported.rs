@@ -133,7 +133,13 @@ fn about_tasks(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
         "already_terminal" | "claim_conflict" | "invalid_transition" | "lease_expired"
         | "not_holder" | "resource_conflict" | "task_exists" | "version_conflict" => {
             let task = error.detail("task_id").map(quoted)?;
-            command(with_task(error, team, &task, caller))
+            let next = caller.command(&with_task(error, team, &task, caller));
+            // The short forms refuse a second claim of one session, because the caller may mean the first one.
+            let reclaims = error.code() == "lease_expired" && next.contains(" task claim ");
+            Some(match reclaims {
+                true => format!("{next}\nthen finish it with the --epoch that the claim prints"),
+                false => next,
+            })
         }
         _ => None,
     }

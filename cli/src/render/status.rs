@@ -26,13 +26,13 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
     let modes = answer.active_modes.iter().map(|mode| active(mode, view));
     let runs = answer.bootstrap_runs.iter().map(|run| bootstrap(run, view));
     let mut sections = Sections::new([
-        ("unread", members(answer, view)),
-        ("unread posts", posts(answer, view)),
-        ("tasks", statuses(answer, view)),
-        ("blocked", tasks(&answer.blocked_tasks)),
         ("waits in vain", in_vain(answer, view)),
         ("stale tasks", tasks(&answer.stale_tasks)),
         ("stale messages", lines(stale, 2, view)),
+        ("blocked", tasks(&answer.blocked_tasks)),
+        ("unread", members(answer, view)),
+        ("unread posts", posts(answer, view)),
+        ("tasks", statuses(answer, view)),
         ("active modes", lines(modes, 2, view)),
         ("bootstrap runs", lines(runs, 2, view)),
     ]);

@@ -52,8 +52,10 @@ impl Command for TaskRelease {
             if is_nobodys(decision) {
                 // Explains an expired lease to a caller that still presents its claim.
                 return match decision.check_claim(proof) {
+                    Ok(ClaimCheck::GaveUp) => Ok(()),
                     Err(expired) if expired.code == Code::LeaseExpired => Err(expired.into()),
-                    _ => Ok(()),
+                    _ if proof.token.is_some() => Ok(()),
+                    _ => Ok(decision.claim_of(proof).map(drop)?),
                 };
             }
             let claim = decision.claim_of(proof)?;

@@ -110,6 +110,14 @@ fn releasing_what_nobody_holds_changes_nothing() {
     let anything = given!(TaskRelease, claim_token: "x", ..release(&held));
     team.task_release(anything).unwrap();
     assert_eq!(count(&mut team), before);
+    // An epoch names one claim, so only the agent that gave this claim up gets the answer again.
+    let by_epoch = |epoch: u64| given!(TaskRelease, task_id: "1", worker: "dev", epoch);
+    team.task_release(by_epoch(1)).unwrap();
+    refused(team.task_release(by_epoch(2)), Code::ClaimConflict);
+    team.task_create(new("never claimed")).unwrap();
+    let free = given!(TaskRelease, task_id: "2", ..by_epoch(1));
+    let refusal = refused(team.task_release(free), Code::ClaimConflict);
+    shows!(&*refusal.message => has "task 2 is not claimed");
     let unknown = given!(TaskRelease, task_id: "9", ..release(&held));
     refused(team.task_release(unknown), Code::TaskNotFound);
     // An expired task with an owner is not offered to other agents.
