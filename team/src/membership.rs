@@ -87,21 +87,23 @@ pub(crate) fn workers(live: &Live) -> Result<Vec<String>> {
 }
 
 fn retired(field: &'static str, agent: &str, successor: Option<String>) -> Refusal {
-    let (message, hint) = match successor {
-        Some(successor) => (
-            format!("{field} {agent:?} was renamed to {successor:?}"),
-            format!("use the new name {successor}"),
-        ),
-        None => (
-            format!("{field} {agent:?} was retired from this team"),
-            "name another agent, or let an operator add this one again with `init`".to_owned(),
-        ),
+    let refusal = |message: String, hint: String| {
+        let refusal = Refusal::new(Code::WorkerNotFound, message).field(field);
+        refusal.hint(hint).detail("retired", true)
     };
-    Refusal::new(Code::WorkerNotFound, message)
-        .field(field)
-        .hint(hint)
-        .detail("worker", agent)
-        .detail("retired", true)
+    match successor {
+        // Without the detail `worker`, because adding the old name again would not help.
+        Some(new) => refusal(
+            format!("{field} {agent:?} was renamed to {new:?}"),
+            format!("use the new name {new}"),
+        )
+        .detail("successor", new),
+        None => refusal(
+            format!("{field} {agent:?} was retired from this team"),
+            "name another agent".to_owned(),
+        )
+        .detail("worker", agent),
+    }
 }
 
 fn stranger(field: &'static str, agent: &str, members: Vec<String>) -> Refusal {

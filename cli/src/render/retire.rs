@@ -1,5 +1,6 @@
 //! Renders the retirement of an agent.
 
+use crate::render::event::said_text;
 use crate::render::prelude::*;
 use teamlog_team::ownership::retire::RetireAnswer;
 
@@ -34,12 +35,11 @@ pub fn retired(answer: &RetireAnswer, view: &View) -> Vec<String> {
         let unread = time::plural(answer.unread, "unread message");
         shown.push(format!("  {unread} in the inbox of {agent}:"));
         let rows = answer.mail.iter().map(|mail| {
-            let text = mail.payload.as_str();
             vec![
                 styled(Style::Bold, &mail.id),
                 plain(&mail.from),
                 styled(Style::Dim, view.ago(mail.created_at)),
-                free_text(Style::Plain, text),
+                free_text(Style::Plain, said_text(mail.payload.as_str())),
             ]
         });
         shown.extend(lines(rows, 4, view));
