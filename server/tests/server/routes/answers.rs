@@ -13,7 +13,7 @@ const ROWS: &str = r#"
 past /v1/who who {}
 past /v1/status?digest=true read-team-status {"digest": true}
 past /v1/threads list-threads {}
-past /v1/search?q=hello%20by:ada search {"query":"hello by:ada"}
+past /v1/search?q=by:ada search {"query":"by:ada"}
 past /v1/deliveries list-deliveries {}
 past /v1/dead-letters list-dead-letters {}
 past /v1/head read-head {}
