@@ -176,7 +176,7 @@ fn a_torn_tail_is_set_aside_and_said() {
     assert_eq!(kept, [torn.to_vec()]);
     assert!(cli.json::<Verify>("verify demo").problems.is_empty());
     let shown = cli.ok("replay demo --kind log_tail_quarantined");
-    shows!(shown => has &format!("{} torn bytes of ", torn.len()));
+    shows!(shown => has &format!("set aside: {} bytes of ", torn.len()));
 }
 
 #[test]
