@@ -83,7 +83,7 @@ pub struct BatchFailure {
     pub failure: Failure,
     /// Answer for the lines that were recorded before the failure.
     pub recorded: BatchAnswer,
-    /// Number of the first line that may not be recorded.
+    /// Number of the first line after the lines that are known to be recorded.
     pub next_line: u64,
 }
 
@@ -164,7 +164,7 @@ pub struct Groups<'a> {
     begun: AppendFacts,
     /// Answer for the groups that are recorded so far.
     recorded: BatchAnswer,
-    /// Number of the first line that may not be recorded.
+    /// Number of the first line after the lines that are known to be recorded.
     next_line: u64,
 }
 
@@ -217,7 +217,7 @@ impl Groups<'_> {
         })
     }
 
-    /// Returns the answer for the recorded groups, and the number of the first line that may not be recorded.
+    /// Returns the answer for the recorded groups, and the number of the first line after the lines that are known to be recorded.
     pub fn so_far(&self) -> (BatchAnswer, u64) {
         (self.recorded, self.next_line)
     }

@@ -108,7 +108,8 @@ fn a_token_can_be_revoked_in_a_team_that_was_closed() {
     assert_eq!(team.token_holder(&digest("secret")).unwrap(), None);
 }
 
-/// Returns true if events of a kind only follow from other events or from time, so that they have no actor.
+/// Returns true if events of this kind have no actor, because they only result from other events or
+/// from time.
 fn follows(kind: &str) -> bool {
     ["task_blocked", "task_unblocked", "task_lease_expired"].contains(&kind)
         || ["dispatch", "delivery", "budget_soft"]
@@ -227,7 +228,7 @@ fn an_agent_reaches_no_other_team_and_makes_none() {
     assert_eq!(world.names_in_teams(), ["demo", "other"]);
 }
 
-/// Returns, for each token of the team `demo`, true if the token is valid.
+/// Checks each of `tokens` in the team `demo`. Returns true for a valid token.
 fn let_in(root: &Root, tokens: &[&str]) -> Vec<bool> {
     let mut team = root.team("demo").unwrap();
     let holders = tokens
@@ -310,10 +311,10 @@ fn a_root_of_an_older_release_adopts_its_tokens_once() {
     let file = Path::new("teams/.accepted-tokens");
     world.memory.remove_file(file).unwrap();
     assert_eq!(let_in(&world.root, &["one"]), [true]);
-    // The file now exists, and decides which tokens are valid.
+    // The token file now exists, and decides which tokens are valid.
     world.memory.replace(file, b"{}", false).unwrap();
     assert_eq!(let_in(&world.root, &["one"]), [false]);
-    // With a damaged file no token is valid, and the answer contains the error.
+    // With a damaged token file no token is valid, and the answer contains the error.
     world.memory.replace(file, b"{", false).unwrap();
     let mut team = world.root.team("demo").unwrap();
     refused(team.token_holder(&digest("one")), Code::InvalidInput);

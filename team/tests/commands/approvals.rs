@@ -301,7 +301,7 @@ fn only_the_holder_asks_for_a_review_and_never_itself() {
     refused(team.request_review(ask("dev", "ops")), Code::WorkerNotFound);
 }
 
-/// Decides on task 1 in the name of a reviewer.
+/// Approves or rejects task 1 in the name of `reviewer`.
 fn reviewed(team: &mut Team, reviewer: &str, status: &str) -> Result<(), Failure> {
     let write = given!(WriteApproval, task_id: "1", status, reviewer, decision_reason: "fine", required: true);
     team.write_approval(write).map(drop)
@@ -313,7 +313,7 @@ fn the_holder_does_not_approve_its_own_work_and_nobody_decides_after_the_end() {
     let held = claimed(&mut team, gated("first"));
     let refusal = refused(reviewed(&mut team, "dev", "approved"), Code::SelfApproval);
     shows!(&*refusal.message => has "dev works on task 1");
-    // The actor counts too, whoever the call names as the reviewer.
+    // The rule also applies to the actor, even if the call names another reviewer.
     team.under(given!(Control, actor: "dev"));
     refused(reviewed(&mut team, "lead", "approved"), Code::SelfApproval);
     team.under(Control::default());

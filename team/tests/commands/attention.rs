@@ -1,4 +1,4 @@
-//! Tests of `attention`: each kind of item appears, and disappears after its command was run.
+//! Tests of `attention`: each kind of item appears, and disappears after its command has run.
 
 use crate::claims::{claim, new, waiting};
 use crate::prelude::*;

@@ -5,7 +5,7 @@ use crate::hostile::each;
 use crate::prelude::*;
 use teamlog_team::api::{Effect, Fault, OPERATIONS, OperationAnswer};
 
-/// Expected outcome if an agent names other agents, or presents their claims.
+/// Expected outcome if an agent names other agents, or presents claims of other agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
     /// Refused: the input names another agent as actor.

@@ -46,7 +46,7 @@ impl Boot {
         self.team.bootstrap_start(start).unwrap()
     }
 
-    /// Returns a run that reached the state in the shortest way.
+    /// Returns a run that reached `state` by the shortest way.
     pub fn at(state: State) -> Boot {
         let mut boot = Boot::new();
         boot.go(state);
@@ -99,7 +99,8 @@ impl Boot {
         assert!(said.accepted, "{row}: {said:?}");
         assert_eq!((&said.code, said.rolled_back_to), (&None, None));
         let step = (before.name(), event, self.shown().state.name());
-        // Signals stand for events, so they are not steps of a state machine.
+        // Signals have names in capitals. They are reported in place of events, so the listed steps
+        // do not contain them.
         let is_signal = !event.contains(|letter: char| letter.is_ascii_lowercase());
         assert!(
             is_signal || is_drawn(&self.team, "bootstrap", step),

@@ -30,7 +30,7 @@ fn an_initial_task_launch_is_a_breach_until_the_team_works() {
     let mut boot = Boot::at(State::Running);
     let said = boot.ok("task_launched", data);
     assert_eq!((said.warnings.len(), said.state), (1, State::Running));
-    // The report has two faults. The launch by tasks is reported.
+    // The report has two faults. The answer names the launch by tasks.
     let mut boot = Boot::at(State::MembersReady);
     reports!(boot;
         team_launched {"method": "per_member_task", "members": ["a"]} => code, State::TeamReady;

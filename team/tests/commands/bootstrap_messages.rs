@@ -1,5 +1,5 @@
-//! Tests with the messages that the contract's prompts let members send. A message is reported unchanged under the name of
-//! its signal, and includes that name.
+//! Tests of the messages that the contract's prompts tell members to send. Each message is reported unchanged, under the
+//! name of its signal. The message also contains that name.
 
 use crate::bootstrap::{Boot, record};
 use crate::bootstrap_work::running;
@@ -106,7 +106,7 @@ fn every_message_of_the_contract_is_taken_whole_under_its_own_name() {
     let unsent: Vec<&str> = known.filter(|signal| !sent.contains(*signal)).collect();
     assert_eq!(unsent, Vec::<&str>::new());
     assert_eq!(boot.shown().synthesis, "delivered");
-    // Data without its own field is stored with the event.
+    // Data that has no field of its own in the run is stored with the event.
     let mut kept = |kind: &str| -> Value {
         let recorded = events(&mut boot.team);
         let event = recorded.iter().find(|event| event["kind"] == kind).unwrap();
@@ -187,7 +187,7 @@ fn an_event_may_carry_the_signal_that_stands_for_it() {
         Some("data.domain_file_path"),
         "{refusal}"
     );
-    // The fields of a review must agree with the fields around it.
+    // The fields of a review must agree with the other fields of its message.
     let twice = json!({"domain": "b", "obstruction_review": feedback("a")});
     let refusal = refused(
         explained(&mut boot, "OBSTRUCTION_FEEDBACK", twice),

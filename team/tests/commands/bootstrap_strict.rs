@@ -123,7 +123,8 @@ fn a_signal_says_who_it_is_of() {
     assert!(boot.shown().core_ready.obstruction);
     let mut boot = running();
     reports!(boot; MAPPING_RESULT_ROUND1 {"d": "a", "message_id": "m", "to": ["obstruction"]});
-    // The lead's signature in place of the core's is checked before contradictions.
+    // A signature of the lead in place of the core's signature is refused before contradictions are
+    // checked.
     let lead = json!({"d": "a", "verdict": "PASS", "by": "lead"});
     reports!(boot; OBSTRUCTION_FEEDBACK (lead) => Code::BreachLeadSoloAnalysis, State::Running);
 }

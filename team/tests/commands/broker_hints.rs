@@ -57,7 +57,8 @@ fn what_is_empty_since_a_name_is_mistyped_says_so() {
             );
         }
     }
-    // An operation that records fails without a team, but only warns of an unknown worker.
+    // Without a team, a recording operation is refused. For an unknown worker, it only returns a
+    // warning.
     let mark = json!({"worker": "dve", "message_id": "m"});
     assert_eq!(
         ok(&world, "mailbox-mark-delivered", mark.clone())["warning"],

@@ -19,7 +19,7 @@ fn event(kind: &'static str, payload: Value, refs: &[(RefKind, &'static str)]) -
     event
 }
 
-/// Returns the fields of an event without the fields that all events have.
+/// Returns the fields of an event, except the fields that all events have.
 fn says(event: &Event<'_>) -> Value {
     let says = TeamEvent::from_event(event, "demo").unwrap().canonical();
     assert_eq!(

@@ -67,7 +67,7 @@ fn a_claim_of_another_session_is_no_earlier_claim() {
     let second = team.task_claim(claim("1", "dev")).unwrap();
     let found = team.session_claim(&own("dev", "b")).unwrap();
     assert_eq!((found.epoch, found.earlier), (2, None));
-    // A claim by another agent in this session is no earlier claim of the agent.
+    // The earlier claim in session `a` was made by `dev`, so `qa` has no earlier claim.
     team.task_release(release(&second)).unwrap();
     in_session(&mut team, "a");
     team.task_claim(claim("1", "qa")).unwrap();
@@ -75,7 +75,7 @@ fn a_claim_of_another_session_is_no_earlier_claim() {
     assert_eq!((found.epoch, found.earlier), (3, None));
 }
 
-/// Sends a message of `dev`, and returns the kinds of its group.
+/// Sends a message of `dev`. Returns the kinds of the events in the recorded group.
 fn note(team: &mut Team) -> Vec<String> {
     let last = count(team);
     team.send(given!(Send, from: "dev", to: "qa", kind: "message"))

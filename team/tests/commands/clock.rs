@@ -1,5 +1,5 @@
-//! Tests after a clock was ahead for a while. The log's times never go back, so they stay ahead, but no deadline waits for
-//! them.
+//! Tests of a log after its host's clock was ahead for a while. Times in the log never go back, so they stay ahead. No
+//! deadline is delayed by this.
 
 use crate::bootstrap::Boot;
 use crate::bootstrap_work::{BOTH, running};

@@ -19,7 +19,7 @@ fn of(team: &mut Team, kind: AttentionKind) -> Vec<AttentionItem> {
     items.filter(|item| item.kind == kind).collect()
 }
 
-/// Returns the only item. Checks that it has the kind.
+/// Returns the only attention item. Checks that its kind is `kind`.
 #[track_caller]
 fn only(team: &mut Team, kind: AttentionKind) -> AttentionItem {
     let mut items = all(team);

@@ -152,7 +152,8 @@ fn what_a_monitor_reads_costs_the_same_however_many_tasks_were_completed() {
         team.task_finish(crate::claims::complete(&held)).unwrap();
         team.finish().unwrap();
     };
-    // Counts the blocks of the state that are read. Runs are memory-mapped, so storage calls do not show them.
+    // Counts the blocks that are read from the state. Runs are memory-mapped, so reading a block
+    // makes no storage call.
     let measure = || {
         let root = Root::on(world.memory.clone(), world.root.options().clone());
         let mut team = root.team("demo").unwrap();

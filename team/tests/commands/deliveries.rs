@@ -1,4 +1,5 @@
-//! Tests of durable delivery: policy and deadlines. The deadlines do not depend on the caller, or on the times and the number of ticks.
+//! Tests of durable delivery: policy and deadlines. The deadlines do not depend on the caller, on
+//! the times of ticks, or on the number of ticks.
 
 mod waits;
 
@@ -28,7 +29,8 @@ fn ack(team: &mut Team, id: &str) -> AckStatus {
     team.ack(ack).unwrap().status
 }
 
-/// Returns kind, message and payload of each delivery event, and the message that caused it.
+/// Returns, for each delivery event, its kind, its message, its payload, and the message that
+/// caused it.
 fn story(team: &mut Team) -> Vec<Value> {
     let all = events(team);
     let owner = |id: &Value| {
@@ -123,7 +125,8 @@ fn the_policy_is_the_senders_else_the_teams_by_type_else_the_default() {
 fn attempts_and_dead_letter_come_when_they_are_due_and_once() {
     let (world, mut team) = demo();
     team.send(durable("m1", 60, 2)).unwrap();
-    // The attempt began at noon by the clock. The deadline ignores the times of events.
+    // The attempt began at noon according to the clock. The deadline does not depend on the times
+    // of events.
     world.later(60 * SECOND - 1);
     assert_eq!(tick(&mut team), (0, 0), "a moment too early");
     world.later(1);
@@ -388,7 +391,8 @@ fn what_is_due_at_once_goes_out_in_bounded_groups_in_the_order_of_time() {
     assert_eq!(tick(&mut team), (0, 0));
 }
 
-/// A send: the pause before it, the ack timeout, the number of retries, and true if it is acknowledged.
+/// A sent message: the pause before the send, the ack timeout, the number of retries, and true if
+/// the message is acknowledged.
 type Sent = (i64, u64, u64, bool);
 
 /// Sends the messages, acknowledges some of them, then ticks after each pause. Returns the delivery events.
@@ -451,7 +455,7 @@ proptest! {
     }
 }
 
-/// Opens the teams of a world on a storage that can fail.
+/// Returns a root for the teams of a world, on a storage that can fail.
 fn faulty(world: &World) -> (Faulty, Root) {
     let inner: Arc<dyn Storage> = world.memory.clone();
     let faulty = Faulty::new(inner);
@@ -482,7 +486,7 @@ fn a_tick_that_dies_anywhere_is_finished_by_the_next_one() {
         }
         let mut team = world.root.team("demo").unwrap();
         tick(&mut team);
-        // If the tick had nothing left to write, the next command repairs the view file.
+        // If the tick recorded no event, the next command repairs the view file.
         team.send(message("lead", "qa")).unwrap();
         let view = world.text("dead-letter/2026-11-21.jsonl");
         assert_eq!(view.lines().count(), 3, "{death:?}: {view}");

@@ -101,7 +101,7 @@ fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
         team.task_create(waiting("waits", deps)).unwrap();
     }
     world.later(2 * SECOND);
-    // A late report completes no task.
+    // A report that is older than the assignment completes no task.
     let late = |id: &str, back: i64| {
         let now = world.root.options().clock.now();
         given!(teamlog_team::message::task_update::TaskUpdate,

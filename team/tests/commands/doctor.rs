@@ -158,7 +158,8 @@ fn only_the_present_is_repaired() {
 #[test]
 fn a_check_beside_a_writer_finds_nothing_wrong() {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-    /// Number of writer steps per check. Each check reads the whole log, so an unlimited writer would always be faster.
+    /// Number of writer steps per check. Each check reads the whole log, so a writer without this
+    /// limit would always be faster than the check.
     const STEPS_A_CHECK: usize = 20;
     let world = World::new();
     history(&world, Format::Jsonl);
@@ -234,7 +235,8 @@ fn modes_that_contradict_each_other_across_scopes_are_found_and_what_is_recommen
     }
     start(&mut team, "forge", None);
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
-    // A mode is active at the root although it ended later in a session.
+    // Fault: the mode is still active at the root, although it ended in a session after its start
+    // at the root.
     complete(&mut team, "forge", Some("a"));
     let found = vec![fault("root_state", "forge", "root")];
     let clear = vec!["teamlog mode clear demo forge --root".to_owned()];

@@ -27,7 +27,7 @@ fn held_back(team: &mut Team, cleanup: Cleanup, code: Code) -> Refusal {
 }
 
 fn task(world: &World, team: &mut Team, id: &str, status: &str) {
-    // A message with an equal time might be sorted before the message that it follows.
+    // The clock advances, because messages with equal times could be sorted in another order.
     world.later(SECOND);
     team.task_update(update(id, status)).unwrap();
 }
@@ -58,7 +58,7 @@ fn a_team_with_nothing_left_over_is_closed() {
     for event in &last[1..] {
         assert_eq!(event["cause"], last[0]["id"], "{event}");
     }
-    // A second cleanup of either kind changes nothing.
+    // A second cleanup changes nothing, with either operation.
     team.cleanup(gentle()).unwrap();
     team.orphan_cleanup(OrphanCleanup {}).unwrap();
     assert_eq!(events(&mut team).len(), all.len());
@@ -252,7 +252,7 @@ fn the_files_of_a_closed_team_go_and_nothing_brings_them_back() {
     assert_eq!(left(), Vec::<String>::new());
     let report = json(&doctor(&world.root, "demo"));
     assert_eq!(report["overall_status"], "healthy", "{report:#}");
-    // Puts the directory back.
+    // Creates the directory `tasks` again.
     world
         .memory
         .create_dir_all(Path::new("teams/demo/tasks"))

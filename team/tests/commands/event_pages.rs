@@ -3,7 +3,8 @@
 use crate::prelude::*;
 use teamlog_team::log::events::{Events, EventsAnswer, Order};
 
-/// Creates an open team with foreign events of three kinds about four tasks, some with a text, and a stored answer.
+/// Creates an open team that has a stored answer and foreign events. The foreign events have three
+/// kinds and concern four tasks. Some have a text.
 fn history(world: &World, format: Format, count: usize) -> Team {
     let mut team = world.team(None, format);
     for n in 0..count {

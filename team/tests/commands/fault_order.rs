@@ -37,7 +37,8 @@ fn the_shape_of_an_input_comes_first_and_then_the_team() {
                 "{name} without {last}"
             );
         }
-        // A rule checks the name of a mode, with its own code.
+        // Leaves out fields of a fixed choice, such as a mode: a rule checks such fields, with its
+        // own code.
         let own = shape
             .fields
             .iter()

@@ -49,7 +49,7 @@ fn a_follower_shows_what_is_there_and_then_what_comes() {
         let (newest, following) = follower(&world, given!(Tail, last: 2));
         let none = Tail {
             filter: given!(Replay, kind: "message_acked"),
-            // The follower may begin late, so it knows no event yet.
+            // The follower must not skip events if it begins late, so `last` is unset.
             last: None,
         };
         let (acks, _) = follower(&world, none);

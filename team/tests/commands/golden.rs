@@ -1,14 +1,15 @@
 //! Golden teams: logs with every kind of event that a command writes, in both formats. Every later version must open the teams with an
 //! equal state. `fixtures/README.md` describes how the teams were made. The tests open a copy in memory.
 //!
-//! `cargo test -p teamlog-team --test commands golden::make -- --ignored` makes the set of the present version.
+//! `cargo test -p teamlog-team --test commands golden::make -- --ignored` writes the golden set of
+//! the present version.
 
 use crate::golden_set::made;
 use crate::prelude::*;
 use teamlog_engine::Point;
 use teamlog_team::projections::vocabulary;
 
-/// Directory of the set of this version.
+/// Directory of this version's golden set.
 const SET: &str = "teams-v1";
 const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
@@ -152,7 +153,7 @@ fn golden_teams_answer_queries() {
     }
 }
 
-/// Returns the kinds of all events in the teams, without foreign kinds.
+/// Returns the kinds of all events in the teams, except foreign kinds.
 fn kinds_in(world: &World) -> BTreeSet<String> {
     let mut kinds = BTreeSet::new();
     for name in world.root.teams().unwrap() {
@@ -201,8 +202,8 @@ fn what_makes_the_set_writes_every_kind() {
     }
 }
 
-/// Writes the expected contents of the set. Run it by hand after a projection changed its rows, because then the digests
-/// change.
+/// Writes the expected contents of the golden set. Run this test by hand after a projection changed its rows, because
+/// the digests change with the rows.
 #[test]
 #[ignore = "writes into fixtures/"]
 fn measure() {
@@ -221,7 +222,8 @@ fn measured(world: &World) -> BTreeMap<String, Value> {
     measured.collect()
 }
 
-/// Writes the set into `fixtures/`. Run it by hand, once per version, after its kinds are complete.
+/// Writes the golden set into `fixtures/`. Run this test by hand, once per version, after all event
+/// kinds of the version exist.
 #[test]
 #[ignore = "writes into fixtures/"]
 fn make() {

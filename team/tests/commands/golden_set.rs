@@ -7,7 +7,7 @@ use teamlog_team::backup::restore::Restore;
 
 const BOTH: [&str; 2] = ["obstruction", "synthesizer"];
 
-/// Makes the set of the present version in memory.
+/// Creates the golden set of the present version in memory.
 pub fn made(format: Format) -> World {
     let world = World::new();
     lived(&world, format);
@@ -19,7 +19,7 @@ pub fn made(format: Format) -> World {
 }
 
 thread_local! {
-    /// Faults of the set. They are collected so that one failure lists all of them.
+    /// Faults of the golden set. They are collected so that one test failure lists all faults.
     static FAULTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 

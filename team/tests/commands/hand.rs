@@ -120,7 +120,8 @@ fn whatever_lies_there_fits_and_says_how_much_was_left_out() {
     let name = "n".repeat(128);
     let mut team = world.team(None, Format::Jsonl);
     for n in 0..60 {
-        // The test data have long ids, long texts, letters of three bytes, and many dependencies.
+        // The test data have long ids, long texts, characters of three bytes, and many
+        // dependencies.
         let id = format!("{}{n}", "9-".repeat(60));
         let deps = (0..9)
             .map(|dep| format!("{}{dep}", "x.".repeat(55)))
@@ -269,7 +270,8 @@ fn a_difference_comes_by_pages_and_adds_up() {
             .as_deref(),
         Some("from")
     );
-    // The point is a day before the team began, so the difference begins with the log.
+    // The start of the difference is a day before the team was created, so the difference begins
+    // with the first event.
     let before = Point::Time(time("2026-11-20T12:00:00Z"));
     let early = given!(Diff; from: before, to: None::<Point>, limit: None, cursor: None::<String>);
     let early = team.diff(&early).unwrap();

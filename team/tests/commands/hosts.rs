@@ -232,7 +232,8 @@ fn what_a_power_loss_takes_of_a_host_it_has_again_from_the_journal() {
             .0
             .crash(&mut |n| (choices.random() % n as u64) as usize);
         let root = Root::on(Arc::new(memory.clone()), hosts[0].1.options().clone());
-        // The local log is read although it is shorter. A state that is derived from more events is not used.
+        // After the crash, queries read the local log, although it is shorter now. A stored state
+        // with more events than the log is not used.
         let here = team(&root).status(given!(Status, digest: true)).unwrap();
         lost += 7 - here.last_seq;
         let listed = team(&root).tasks(Default::default()).unwrap();
@@ -305,7 +306,7 @@ fn what_changes_a_log_as_a_whole_is_refused() {
     check_equal(&hosts);
 }
 
-/// A connection to the journal that a test can cut. A test can also let another host record first.
+/// A connection to the journal. A test can cut the connection, or let another host record first.
 #[derive(Debug, Clone)]
 struct Line {
     journal: MemoryJournal,

@@ -58,7 +58,7 @@ fn the_last_verification_is_told_with_its_time_and_forgotten_with_its_file() {
     assert_eq!(done.events, Some(status(&mut team).last_seq));
     world.later(MINUTE);
     assert_eq!(team.verify_last(VerifyLast {}).unwrap(), done);
-    // A check of the receipt finds the damage and its place.
+    // A check of the receipt finds the damage, and says in which file and at which event it is.
     let (segment, ..) = segments(&mut team).remove(0);
     world.memory.corrupt(&segment, 300, 0x20).unwrap();
     assert_eq!(team.verify_last(VerifyLast {}).unwrap(), done);
@@ -69,7 +69,7 @@ fn the_last_verification_is_told_with_its_time_and_forgotten_with_its_file() {
         (Some(false), &report.problems)
     );
     assert_ne!(damaged.problems, []);
-    // The result file may be missing, belong to another log, or not parse.
+    // Cases of the result file: it is missing, it belongs to another log, or it does not parse.
     let kept = world.memory.read(Path::new(VERIFIED), 1 << 20).unwrap();
     world.root.init(Init::for_team("other")).unwrap();
     let mut other = world.root.team("other").unwrap();
@@ -184,7 +184,7 @@ fn a_receipt_holds_until_something_that_it_covers_changes() {
     assert!(!team.verify(None).unwrap().ok);
     assert!(check(&mut team, &early).holds);
     memory.corrupt(behind, 600, 0x20).unwrap();
-    // The change is in a sealed segment, or in the segment of the receipt.
+    // Changes one byte in each segment that the receipt covers, one segment at a time.
     for (path, first, last) in all.iter().filter(|(_, first, _)| *first <= seq) {
         memory.corrupt(path, 1_500, 0x20).unwrap();
         let checked = check(&mut team, &early);
@@ -195,7 +195,8 @@ fn a_receipt_holds_until_something_that_it_covers_changes() {
         memory.corrupt(path, 1_500, 0x20).unwrap();
         assert!(check(&mut team, &early).holds);
     }
-    // If an older state was put back, the receipt's segment has other bytes or is missing.
+    // After an older copy of the log was restored, the receipt's segment has other bytes, or is too
+    // short.
     let (own, first, _) = all.iter().rfind(|(_, first, _)| *first <= seq).unwrap();
     let mut other = early.clone();
     other["digest"] = "0".repeat(64).into();

@@ -110,7 +110,7 @@ fn releasing_what_nobody_holds_changes_nothing() {
     let anything = given!(TaskRelease, claim_token: "x", ..release(&held));
     team.task_release(anything).unwrap();
     assert_eq!(count(&mut team), before);
-    // An epoch names one claim, so only the agent that gave this claim up gets the answer again.
+    // An epoch names one claim. Only the agent that released this claim gets the answer again.
     let by_epoch = |epoch: u64| given!(TaskRelease, task_id: "1", worker: "dev", epoch);
     team.task_release(by_epoch(1)).unwrap();
     refused(team.task_release(by_epoch(2)), Code::ClaimConflict);

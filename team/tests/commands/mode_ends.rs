@@ -202,7 +202,7 @@ fn an_interview_locks_input_until_it_ends_and_its_question_ends_with_it() {
         has!(lock, {"active": true, "acquired_at": NOON});
         assert_eq!(lock["blocked_inputs"].as_array().unwrap().len(), 8);
         let question = json!({"obligation_id": "q1", "status": "pending"});
-        // The mode stays active, because the call sets `active` together with the question.
+        // The mode stays active, because the call sets `active` and the question at once.
         let set =
             json!({"active": true, "run_outcome": "continue", "question_enforcement": question});
         update(&mut team, Mode::DeepInterview, "s1", set).unwrap();

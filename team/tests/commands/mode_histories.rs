@@ -35,7 +35,8 @@ fn writes() -> [Value; 7] {
     ]
 }
 
-/// Prompts that start, defer, hand over or cancel modes, that wait for a plan, or that are denied.
+/// Prompts that start, defer, hand over or cancel modes, prompts that wait for a plan, and prompts
+/// that are denied.
 const PROMPTS: [&str; 12] = [
     "$blueprint $team $forge x",
     "$team $forge x",
@@ -134,7 +135,8 @@ fn check(team: &mut Team, sets: &BTreeSet<Vec<Mode>>) {
             .map(|entry| entry["skill"].as_str().unwrap())
             .collect();
         let wanted: BTreeSet<&str> = found.iter().map(|mode| mode.name()).collect();
-        // A session that ended or was silent for long lists no modes of the root.
+        // A session that ended, or that was silent for a long time, does not list the modes of the
+        // root.
         if !(own.is_empty() && listed.is_empty()) {
             assert_eq!(listed, wanted, "{at:?}");
         }
@@ -169,7 +171,8 @@ proptest! {
     }
 }
 
-/// Creates a team with an interview in a session and an interview at the root. Both would hand over.
+/// Creates a team with an interview in a session and an interview at the root. The start of another
+/// mode would end both by a hand-off.
 fn poised(world: &World) -> Team {
     let mut team = world.demo();
     start(&mut team, Mode::DeepInterview, "s1").unwrap();

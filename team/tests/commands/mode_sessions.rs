@@ -112,7 +112,7 @@ fn whatever_is_done_in_a_session_is_a_sign_of_life() {
     for (number, sign) in signs.into_iter().enumerate() {
         let (world, mut team) = demo();
         start(&mut team, Mode::Autopilot, "s-1").unwrap();
-        // Calls of other sessions and reads are no activity of the session.
+        // Reads, and calls of other sessions, do not count as activity of the session.
         world.later(20 * HOUR);
         prompt(&mut team, "how is it going?", "s-2");
         assert_eq!(active(&mut team, "s-1"), [Mode::Autopilot]);
@@ -145,7 +145,7 @@ fn a_sign_that_changes_nothing_is_recorded_now_and_then_and_where_it_matters() {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    // The session has no active mode, so it blocks none.
+    // The session has no active mode, so its activity is not recorded.
     assert_eq!(hourly(&mut team, 90), [""; 0]);
     start(&mut team, Mode::Autopilot, "s-1").unwrap();
     assert_eq!(hourly(&mut team, 59), [""; 0]);

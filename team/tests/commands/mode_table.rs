@@ -50,7 +50,7 @@ fn table() -> String {
     lines.join("\n")
 }
 
-/// Returns the list of words in prompts, as `docs/modes.md` has it.
+/// Returns the list of words that start modes in prompts, as Markdown for `docs/modes.md`.
 fn phrases() -> String {
     let listed = |words: &[&str]| {
         let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();

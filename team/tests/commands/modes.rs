@@ -60,7 +60,7 @@ fn meet(team: &mut Team, told: &transition::Transition, there: &str, at: &str) {
             "{place}"
         );
     } else {
-        // The root itself had no mode. The hand-off in the session is still reported.
+        // The root had no active mode. The answer still contains the hand-off in the session.
         let kind = match told.kind {
             Kind::AutoComplete => Kind::AutoComplete,
             _ => Kind::Allow,
@@ -362,7 +362,7 @@ fn whoever_starts_a_mode_at_the_root_is_told_what_that_completed_in_sessions() {
     );
     let state = show(&mut team, Mode::Team, "")["state"].clone();
     assert_eq!(state["transition_message"], message);
-    // Both operations that write a state report the hand-off.
+    // Both operations that write a state tell the caller about the hand-off.
     for by_state in [false, true] {
         clear(&mut team, Mode::Team, "");
         start(&mut team, Mode::Blueprint, "s1").unwrap();

@@ -1,5 +1,5 @@
 //! Tests of converting, backing up and restoring a team. The states must be equal. An interrupted restore leaves either the
-//! whole team or none.
+//! whole team or no team.
 
 use crate::prelude::*;
 use teamlog_engine::internals::storage::Fault;
@@ -110,7 +110,8 @@ fn a_restored_team_says_what_the_backup_held() {
     assert!(report.ok, "{report:?}");
     let late = team.head().unwrap().receipt;
     assert!(!back.verify(Some(&late)).unwrap().ok);
-    // The restored team accepts events. The original's backup directory then refuses a backup of it.
+    // The restored team accepts events. After that, the backup directory of the original refuses a
+    // backup of the restored team.
     back.send(message("dev", "lead")).unwrap();
     team.backup(&backup_dir).unwrap();
     let refusal = refused(back.backup(&backup_dir), Code::BackupDiverged);

@@ -1,4 +1,5 @@
-//! Tests of logs of a newer teamlog: unknown events are reported, earlier events are readable, nothing is written.
+//! Tests of logs that a newer teamlog wrote: unknown events are reported, earlier events are
+//! readable, and nothing is written.
 
 use crate::prelude::*;
 use teamlog_engine::Point;

@@ -1,4 +1,4 @@
-//! Tests of nudges: an idle agent with mail gets one per cooldown.
+//! Tests of nudges: an idle agent with mail gets one nudge per cooldown.
 
 use crate::prelude::*;
 use teamlog_team::message::nudge::NudgeAnswer;

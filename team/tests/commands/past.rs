@@ -67,7 +67,7 @@ fn every_query_answers_as_it_did_then() {
                 let mut past = world.root.team("demo").unwrap().at(point).unwrap();
                 assert_eq!(past.moment().unwrap().seq, seq);
                 assert!(answers(&mut past) == wanted, "at {point:?}");
-                // Asks again, now from the state that the handle keeps.
+                // Repeats the queries, which now use the state that the handle keeps.
                 assert!(answers(&mut past) == wanted, "again at {point:?}");
                 past.finish().unwrap();
             }
@@ -225,7 +225,7 @@ fn a_process_that_stays_folds_no_more_pasts_at_a_time_than_it_may() {
     let diffed = root.team("demo").unwrap().diff(&diff).map(drop);
     refused(diffed, Code::PastBusy);
     refused(then().tasks(Tasks::default()).map(drop), Code::PastBusy);
-    // A query of the present needs no fold.
+    // A query of the present state needs no fold of past events.
     root.team("demo").unwrap().tasks(Tasks::default()).unwrap();
     drop(fold);
     root.team("demo").unwrap().diff(&diff).unwrap();

@@ -1,4 +1,5 @@
-//! Tests with prompts of people. Some must start no mode, the others must start the right one.
+//! Tests with prompts that people wrote. Some must start no mode, the others must start the
+//! expected modes.
 
 use crate::mode_calls::{complete, start};
 use crate::prelude::*;

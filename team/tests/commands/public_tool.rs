@@ -118,7 +118,8 @@ fn payload(kind: &str, said: [u8; 5]) -> Value {
     Value::Object(payload)
 }
 
-/// Returns the tool after these steps, each at its own time, by clocks that disagree.
+/// Returns the tool after `steps`. Each step has its own time, from one of several clocks that
+/// disagree.
 fn written(steps: &[Step]) -> Tool {
     let mut tool = Tool::new();
     for (n, step) in steps.iter().enumerate() {
@@ -182,7 +183,8 @@ proptest! {
         prop_assert_eq!((answer.status, answer.counts.malformed, answer.counts.orphans), ("ok", 0, 0));
         let mut team = world.root.team("old").unwrap();
         agrees(&mut team, &answer, &tool.answers());
-        // No event is lost: each becomes an event of teamlog, is kept unchanged, or is implied by recorded events.
+        // No event is lost: each event of the directory becomes an event of teamlog, is kept
+        // unchanged, or is implied by recorded events.
         let counts = &answer.counts;
         let told = counts.events_kept + counts.events_passed_by + counts.acks;
         prop_assert_eq!(told, tool.events.len() as u64);

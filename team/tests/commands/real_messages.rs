@@ -1,4 +1,4 @@
-//! Tests with a real history, if it is present: imports, lists, traces and rebuilds it.
+//! Tests that import, list, trace and rebuild a real history, if its file is present.
 
 use crate::prelude::*;
 use std::fs::File;
@@ -62,7 +62,8 @@ fn real_history_is_imported_whole_and_live_equals_rebuilt() {
         );
         let verified = team.verify(None).unwrap();
         assert!(verified.ok, "{:?}", verified.problems);
-        // The log has messages of 105 days. The creation of the team lies a microsecond before a midnight, on one more day.
+        // The log has messages of 105 days, and one more day: the team was created one microsecond
+        // before midnight.
         assert_eq!(verified.segments, 106);
     }
 }

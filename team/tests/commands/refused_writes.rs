@@ -1,4 +1,5 @@
-//! Tests of refused writes: they are recorded once a minute per agent and path, and change nothing else.
+//! Tests of refused writes: a refused write is recorded at most once a minute per agent and path,
+//! and has no other effect.
 
 use crate::prelude::*;
 use teamlog_team::resource::can_write::WriteReason;
@@ -88,7 +89,7 @@ fn a_team_may_want_none_of_it_and_a_stranger_is_not_recorded() {
             .is_err()
     );
     assert_eq!(events(&mut team).len(), before + 2);
-    // A refused write is no activity of the agent.
+    // A refused write does not count as activity of the agent.
     let active = |team: &mut Team| json(&team.who(&Default::default()).unwrap());
     let idle = active(&mut team);
     assert_eq!(record(&mut team, refused("dev", &["src/a"])), 1);

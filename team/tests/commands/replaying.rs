@@ -2,7 +2,8 @@
 
 use crate::prelude::*;
 
-/// Creates an open team with 39 assignments, two per minute. Every fourth has one of the traces `tr_0` to `tr_3`.
+/// Creates an open team with 39 assignments, two per minute. Every fourth assignment has one of the
+/// traces `tr_0` to `tr_3`.
 fn story(world: &World, format: Format) -> Team {
     let mut team = world.team(None, format);
     for n in 0..39_u32 {

@@ -1,5 +1,5 @@
-//! Tests of teams that stay open: several handles with one writer, commands for which the writer gives way, and the end of the
-//! writer.
+//! Tests of teams that stay open: several handles with one writer, commands for which the writer closes, and the end of
+//! the writer.
 
 use crate::prelude::*;
 use teamlog_engine::Error;
@@ -165,7 +165,8 @@ fn a_question_of_a_team_that_stays_open_reads_nothing_again() {
     drop(root.team("demo").unwrap().send(message("lead", "dev")));
     for _ in 0..2 {
         let calls = calls_of_a_question(&faulty, &root);
-        // The only call checks that the lock file is still in its place. On a real directory it is one system call.
+        // The only call checks that the lock file still exists. On a real directory, this check is
+        // one system call.
         assert_eq!(calls, ["stat teams/demo/lock"]);
     }
     // `log.json` is read again while another log may replace the team's log.
@@ -186,7 +187,7 @@ fn a_question_of_a_team_that_stays_open_reads_nothing_again() {
     read_again(&root);
 }
 
-/// Checks that opening a paused team reads `log.json`. Runs no query on the team.
+/// Checks that opening a paused team reads `log.json`, without a query on the team.
 fn read_again_of_one_who_waits(faulty: &Faulty, root: &Root) {
     let before = faulty.count();
     drop(root.team("demo").unwrap());
@@ -211,7 +212,7 @@ fn a_team_that_somebody_put_in_the_place_of_one_that_is_open_is_the_one_that_ans
     assert_eq!(inbox(&mut root.team("demo").unwrap(), "dev"), 0);
 }
 
-/// Makes the next call of that name on a segment fail.
+/// Makes the next storage call `name` on a segment fail.
 fn fail_next(faulty: &Faulty, team: &mut Team, name: &str, fault: Fault) {
     // Equal commands make equal calls.
     let before = faulty.count();
@@ -258,7 +259,8 @@ fn behind_a_failed_sync_nothing_is_written_any_more() {
         let code = refused.refusal().map(|refusal| refusal.code);
         assert_eq!(code, Some(Code::SyncFailed), "{refused}");
     }
-    // Events that were durable before stay readable. Other events are not shown, and their bytes stay for another process.
+    // Events that were durable before the fault stay readable. Later events are not shown, but
+    // their bytes stay in the file.
     assert_eq!(inbox(&mut team, "dev"), 2);
     assert_eq!(segment(), left);
     // Another process recovers the log.
@@ -287,7 +289,7 @@ const WHOLE: [(&str, Whole); 4] = [
     }),
 ];
 
-/// Creates a team with four events; with damage if the command is a salvage.
+/// Creates a team with four events. If the command is a salvage, the log is damaged.
 fn for_whole(how: &str) -> (tempfile::TempDir, Faulty, Root) {
     let dir = tempfile::tempdir().unwrap();
     let (faulty, root) = on_disk(dir.path());

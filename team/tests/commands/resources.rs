@@ -1,4 +1,5 @@
-//! Tests of paths that tasks declare: which agents may claim such a task, and which may write.
+//! Tests of paths that tasks declare: which agents may claim such a task, and which agents may
+//! write to the paths.
 
 use crate::claims::{claim, complete, new};
 use crate::prelude::*;

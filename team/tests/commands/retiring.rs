@@ -1,4 +1,4 @@
-//! Tests of retired agents: who may act and receive, tasks, tokens and mail.
+//! Tests of retired agents: their actions, their tasks, their tokens and their mail.
 
 use crate::claims::{claim, new};
 use crate::prelude::*;
@@ -12,7 +12,8 @@ fn retire(team: &mut Team, dry_run: bool) -> RetireAnswer {
     team.retire_agent(retire).unwrap()
 }
 
-/// Creates a team in which `dev` holds task 1, is to take task 2, has a token and an unread message.
+/// Creates a team in which `dev` holds task 1, is assigned to task 2, and has a token and an unread
+/// message.
 fn staffed() -> (World, Team) {
     let (world, mut team) = demo();
     team.task_create(new("one")).unwrap();

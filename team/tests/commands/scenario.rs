@@ -201,10 +201,10 @@ impl Given {
     }
 }
 
-/// Fields with names, from which paths of files could be built.
+/// Fields that contain names. A file path could be built from such a name.
 pub const NAMES: [&str; 5] = ["worker", "from_worker", "to_worker", "task_id", "team_name"];
 
-/// Returns values whose types do not fit the field; none if every type fits.
+/// Returns values whose types do not fit the field. Returns no value if every type fits.
 pub fn mistyped(field: &teamlog_team::api::shape::Field) -> Vec<Value> {
     use teamlog_team::api::shape::Kind;
     match &field.kind {

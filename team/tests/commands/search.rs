@@ -1,4 +1,5 @@
-//! Tests of the search: the index finds what a scan of all texts finds, at every point of the log.
+//! Tests of `search`. At every point of the log, the index must give the same matches as a scan of
+//! all texts.
 
 use crate::prelude::*;
 use proptest::prelude::*;
@@ -17,7 +18,8 @@ fn search(team: &mut Team, query: &str, limit: usize, cursor: Option<String>) ->
     team.search(&search).unwrap()
 }
 
-/// Returns the kinds and ids of all matches, read page by page. The id of a post is left out.
+/// Returns the kinds and ids of all matches, read page by page. For a post, only the kind is
+/// returned.
 fn found(team: &mut Team, query: &str) -> Vec<String> {
     let (mut found, mut cursor) = (Vec::new(), None);
     loop {
@@ -173,7 +175,7 @@ fn a_query_that_breaks_a_rule_names_the_term_and_the_rule() {
     }
 }
 
-/// What a scan finds.
+/// A document that a scan of all texts can find.
 #[derive(Debug, Clone)]
 struct Doc {
     shown: String,
@@ -201,7 +203,8 @@ impl Doc {
     }
 }
 
-/// Splits a text as a person does: at everything but letters and digits; 登 and 录 are words.
+/// Splits a text into words as a person would: at all characters except letters and digits. Each of
+/// 登 and 录 is a word.
 fn split(text: &str) -> Vec<String> {
     let spaced = text
         .to_lowercase()
@@ -324,11 +327,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..40)
 }
 
-/// A team, and all that a scan of it would find, oldest first.
+/// A team, and all documents that a scan of its texts can find, oldest first.
 struct Model {
     team: Team,
     docs: Vec<Doc>,
-    /// Places of the tasks in `docs`.
+    /// Indices of the tasks in `docs`.
     tasks: Vec<usize>,
     threads: Vec<(String, Option<String>)>,
 }

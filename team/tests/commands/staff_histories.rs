@@ -64,7 +64,7 @@ fn input(operation: &'static str, worker: u8, value: u8) -> Value {
     }
 }
 
-/// Operations to draw from. Those at the beginning record events.
+/// Operations to choose from. The operations at the beginning of the list record events.
 const OPERATIONS: [&str; 20] = [
     "write-worker-identity",
     "update-worker-heartbeat",

@@ -155,8 +155,8 @@ fn damage_to_a_run_is_mended_by_whatever_command_meets_it() {
     let version = world.memory.list(dir).unwrap().pop().unwrap();
     let dir = dir.join(version);
     let runs: Vec<String> = world.memory.list(&dir).unwrap();
-    // Damages one byte in each of many places. Some damage is found when the run is opened, some when it is read. Then damages the whole
-    // run except its end, because opening a run checks the end.
+    // Damages one byte of a run, at many offsets in turn. Some damage is found when the run is opened, other damage when the run is
+    // read. Then damages the whole run except its end, because opening a run checks the end.
     for n in 0..32 {
         let memory = world.memory.snapshot();
         for name in &runs {

@@ -17,7 +17,7 @@ impl Made {
         given!(Made; ids: SeededIds(3.into()), events: Vec::new())
     }
 
-    /// Adds an event, `after` microseconds after noon.
+    /// Adds an event whose time is `after` microseconds after noon.
     pub fn push(
         &mut self,
         after: i64,

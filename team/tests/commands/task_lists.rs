@@ -10,7 +10,7 @@ use teamlog_team::task::sorting::{SortOrder, TaskSort};
 use teamlog_team::usage::report::ReportUsage;
 use teamlog_team::usage::series::{By, UsageSeries};
 
-/// Reads all tasks in pages of `limit`. Checks that no page is longer.
+/// Reads all tasks in pages of `limit`. Checks that no page has more than `limit` tasks.
 fn paged(team: &mut Team, asked: &Tasks, limit: usize) -> Vec<String> {
     let (mut ids, mut cursor) = (Vec::new(), None);
     loop {

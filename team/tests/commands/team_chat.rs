@@ -81,7 +81,7 @@ fn import(root: &Root, from: &dyn Storage, strict: bool) -> Result<ChatAnswer> {
 #[test]
 fn everything_gets_in_in_order_and_what_is_wrong_is_named() {
     let world = World::new();
-    // The clock of the test is in November 2026.
+    // The test's clock shows a time in November 2026.
     let answer = import(&world.root, &directory(), false).unwrap();
     let expected = json!({
         "files": 7, "messages": 4, "acks": 1, "dead_letters": 1, "tasks": 1, "tasks_from_messages": 1,

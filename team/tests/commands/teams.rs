@@ -88,7 +88,7 @@ fn a_directory_in_the_way_is_left_alone_and_nothing_stays_aside() {
     );
 }
 
-/// Takes the notes, and counts those about view files that are out of date.
+/// Takes all notes of the root. Returns the number of notes about view files that are out of date.
 fn fell_behind(world: &World) -> usize {
     let notes = world.root.options().notes.take();
     notes

@@ -342,7 +342,8 @@ fn a_feed_tells_of_mail_and_of_everything_that_happens_to_tasks() {
             ]),
         ]
     );
-    // The feed also shows events about tasks to their actor, but no events for other agents.
+    // The feed of an agent also shows events about tasks that the agent itself caused, but no
+    // events for other agents.
     names!(told(&mut team, "dev", since) => task_claimed task_completed task_unblocked);
     since = entries.next_since;
     claim(&mut team, &second, "qa");

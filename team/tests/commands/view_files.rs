@@ -1,5 +1,5 @@
-//! Tests of the view files of a team that stays open. The files are written after the answers, and are complete before the lock is
-//! released.
+//! Tests of the view files of a team that stays open. The files are written after the answers of the commands, and are complete
+//! before the team's lock is released.
 
 use crate::prelude::*;
 use teamlog_engine::internals::storage::Fault;

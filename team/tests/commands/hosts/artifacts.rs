@@ -21,7 +21,7 @@ fn get(root: &Root) -> Result<String, Failure> {
     Ok(got.content.unwrap())
 }
 
-/// Returns two hosts, and the connection of the second.
+/// Returns two hosts, and the second host's connection to the journal.
 fn two() -> (Line, [Root; 2]) {
     let journal = MemoryJournal::default();
     let line = Line {

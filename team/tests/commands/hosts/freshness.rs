@@ -3,7 +3,7 @@
 use super::*;
 use teamlog_team::resource::can_write::{CanWrite, WriteReason};
 
-/// Returns a host with its connection and its clock.
+/// Returns a host, its connection to the journal, and its clock.
 fn timed() -> (Line, Root, Arc<ManualClock>) {
     let (line, root) = on_a_line(false);
     let clock = Arc::new(ManualClock::new(

@@ -17,7 +17,7 @@ pub fn instant(text: &str) -> i64 {
     number(8, 10) * 86_400 + time - offset
 }
 
-/// Returns a minute of that January, by a clock in one of two time zones.
+/// Returns the time `at` minutes after the start of January 2, in one of two time zones.
 pub fn minute(at: u32, zone: bool) -> String {
     let (hours, minute) = (at / 60, at % 60);
     let (day, hour) = (hours / 24 + 2, hours % 24);
