@@ -147,7 +147,7 @@ fn where_nobody_says_who_acts_the_user_is_recorded() {
     ] {
         assert_eq!(actor(&cli, line), user, "{line}");
     }
-    // The recorded actor is the agent of an option, or the worker of the claim.
+    // The recorded actor is the agent that an option names, or the worker who holds the claim.
     for (line, who) in cases![
         ("config unset demo views --actor lead".to_owned() => "lead"),
         ("send demo --from lead --to ada --type handoff".to_owned() => "lead"),

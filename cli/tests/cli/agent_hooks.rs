@@ -1,4 +1,5 @@
-//! Hooks of coding agents: installed hooks, the actor in a subagent, and answers if the daemon does not respond.
+//! Hooks of coding agents: the hooks that `setup` installs, the actor in a subagent, and the
+//! answers of a hook while the daemon does not respond.
 
 use crate::agents::{event, fire, fire_with, line, project, project_of, settings, write_call};
 use crate::daemon::Daemon;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Time limit for a hook in these tests. Agents allow ten seconds.
 const SOON: Duration = Duration::from_secs(5);
 
-/// Returns the parts in the answer of `setup`, with their status.
+/// Returns each part that the answer of `setup` names, followed by its status.
 fn parts(told: &Value) -> Vec<String> {
     let parts = told["parts"].as_array().unwrap().iter();
     let said = parts.map(|part| format!("{} {}", part["part"], part["status"]).replace('"', ""));
@@ -318,8 +319,8 @@ fn a_daemon_that_accepts_and_never_answers_is_asked_once_by_a_prompt() {
         }
     });
     all_answer(&cli, &repo);
-    // Three prompts and the registration of a subagent ask the daemon. A refused write also asks the daemon if it can
-    // connect in time.
+    // Three prompts and the registration of a subagent ask the daemon. A refused write is one more
+    // call if its connection is made in time.
     let asked = asked.load(Ordering::SeqCst);
     assert!((4..=5).contains(&asked), "{asked}");
     fs::remove_file(&socket).unwrap();

@@ -1,11 +1,13 @@
-//! `setup` and `hooks`: configuring a coding agent, and the hooks that this installs. Each test reads the hook's command from the settings
-//! and runs it as the agent does: in a shell, with an event on standard input.
+//! `setup` and `hooks`: the configuration of a coding agent, and the hooks that `setup` installs.
+//! Each test reads the hook's command from the settings and runs it as the agent does: in a shell,
+//! with an event on standard input.
 
 use crate::daemon::Daemon;
 use crate::prelude::*;
 use std::fs::{self, File};
 
-/// Returns a world, and a project beside its data root. The agent `dev` holds `src/io` in the project.
+/// Returns a world, and the directory of a project beside the data root. The agent `dev` holds
+/// `src/io` in the project.
 pub fn project() -> (Cli, PathBuf) {
     project_of(Cli::with_team())
 }
@@ -156,7 +158,7 @@ fn every_hook_that_is_set_up_does_what_its_agent_understands() {
         let told: Value = serde_json::from_str(&told.stdout).unwrap();
         assert_eq!(told["decision"], "block");
         let reason = told["reason"].as_str().unwrap();
-        // Run the command in the reason unchanged.
+        // Run the command that the reason names, without changes.
         let command = reason
             .split('`')
             .nth(1)
@@ -268,7 +270,7 @@ fn setup_is_merged_into_what_is_there_and_taken_out_again() {
             let file = Path::new(change["file"].as_str().unwrap());
             assert_eq!(fs::read_to_string(file).unwrap(), change["content"]);
         }
-        // A second `setup` without options keeps the choices of the first.
+        // A second `setup` without options keeps the choices of the first `setup`.
         let again: Value = cli.json(&line(&repo, whose));
         assert_eq!(again["status"], "unchanged");
         assert_eq!(files(&repo), after);

@@ -159,7 +159,7 @@ fn an_answer_of_before_says_so_and_a_claim_that_is_over_is_none() {
         for field in ["task", "claimToken", "data"] {
             assert_eq!(again.get(field), first.get(field), "{line}");
         }
-        // A stored answer with a receipt or without `--json` also says that it is stored.
+        // With a receipt or without `--json`, a stored answer also says that it is a stored answer.
         if line != operation {
             let both: Value = parse(&cli.ok(&format!("{line} --json --receipt")));
             assert_eq!(both["replayed"], true, "{line}");

@@ -66,7 +66,7 @@ fn what_exists_is_offered_from_the_state() {
         ("teamlog send demo --priority " => &["low", "normal", "high", "critical"]),
         ("teamlog send demo --type task_" => &["task_assign", "task_update"]),
         ("teamlog tasks demo --status c" => &["completed", "canceled"]),
-        // Unread messages, newest first.
+        // The candidates are the unread messages, newest first.
         ("teamlog ack demo --agent dev --message-id " => &["m-X-1", "m-T-10", "m-T-1"]),
         ("teamlog trace demo --trace-id tr-T-1" => &["tr-T-10", "tr-T-1"]),
         ("teamlog task-assign demo --deps T-1,T-" => &["T-1,T-1", "T-1,T-2", "T-1,T-10"]),

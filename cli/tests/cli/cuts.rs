@@ -28,7 +28,8 @@ enum From {
     Daemon,
 }
 
-/// The sender whose bytes are cut, and the number of its bytes after which the connection ends.
+/// The sender whose bytes are cut, and the number of bytes that pass before the proxy ends the
+/// connection.
 type Cut = (From, usize);
 
 /// A proxy between the callers and the daemon.
@@ -157,7 +158,8 @@ enum CallReport {
     NotDone,
 }
 
-/// Cuts the exchange of a call at every position, and returns the report of each call. `call` makes a call with a unique name.
+/// Cuts the exchange of a call at every position, one call per position. Returns the reported
+/// outcome of each call. `call` makes a call with a unique name.
 fn told(proxy: &Proxy, call: impl Fn(&str) -> CallReport) -> BTreeMap<String, CallReport> {
     let mut told = BTreeMap::new();
     for (by, letter) in [(From::Caller, 'c'), (From::Daemon, 'd')] {
@@ -182,7 +184,8 @@ fn told(proxy: &Proxy, call: impl Fn(&str) -> CallReport) -> BTreeMap<String, Ca
     told
 }
 
-/// Compares the reports of calls with the recorded events, by name.
+/// Compares the reported outcome of each call with the recorded events. The name of the call
+/// identifies its event.
 fn hold(told: &BTreeMap<String, CallReport>, recorded: &[String]) {
     let mut unknown = [0, 0];
     for (name, told) in told {
@@ -197,10 +200,12 @@ fn hold(told: &BTreeMap<String, CallReport>, recorded: &[String]) {
     assert!(unknown[1] > 0, "{unknown:?}");
 }
 
-/// Checks envelope and exit code of an operation. Returns the report.
+/// Checks the envelope and the exit code of an operation. Returns the reported outcome, and the
+/// envelope.
 #[track_caller]
 fn envelope(ran: &Ran, operation: &str) -> (CallReport, Value) {
-    // A command that opens the log after the daemon may print notes about the log.
+    // After the daemon was killed, the next command that opens the log can print notes about the
+    // log.
     assert!(
         ran.stderr
             .lines()
@@ -226,7 +231,7 @@ fn envelope(ran: &Ran, operation: &str) -> (CallReport, Value) {
     (told, envelope)
 }
 
-/// Checks the answer of a command with `--json`. Returns the report.
+/// Checks the answer of a command with `--json`. Returns the reported outcome.
 #[track_caller]
 fn line(ran: &Ran) -> CallReport {
     #[derive(serde::Deserialize)]

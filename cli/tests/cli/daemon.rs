@@ -64,7 +64,8 @@ impl Daemon {
         let tasks = format!("/proc/{}/task", self.pid());
         let is_stopped = |task: std::io::Result<std::fs::DirEntry>| {
             let stat = std::fs::read_to_string(task.unwrap().path().join("stat"));
-            // A thread that has ended has no file. The state follows the last bracket, because the name may contain brackets.
+            // A thread that has ended has no `stat` file. The thread's name in this file can
+            // contain brackets, so find the state after the last bracket.
             stat.is_ok_and(|stat| {
                 stat.rsplit_once(')')
                     .is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
@@ -113,7 +114,7 @@ impl Drop for Daemon {
 pub fn unknown<A>(cli: &Cli, act: impl FnOnce() -> A) -> A {
     let runtime = cli.dir().join("teams/demo/runtime.json");
     let (aside, silent) = (cli.dir().join("aside"), cli.dir().join("silent"));
-    // `copy` keeps the permissions, because the file must be readable only by its owner.
+    // The file must be readable only by its owner. `copy` keeps these permissions.
     for copy in [&aside, &silent] {
         std::fs::copy(&runtime, copy).unwrap();
     }

@@ -65,7 +65,7 @@ fn a_daemon_is_started_in_a_session_of_its_own_and_found_the_next_time() {
     );
     let mode = std::fs::metadata(&log).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    // The daemon answers before it writes this line to its log.
+    // The daemon answers requests before it writes `serving at` to its log.
     until("the log says that it serves", || {
         let told = std::fs::read_to_string(&log).unwrap();
         told.contains("serving at")

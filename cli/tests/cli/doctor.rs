@@ -475,7 +475,7 @@ fn quarantine() {
         turned(&answer),
         BTreeSet::from([("quarantine", "unhealthy")])
     );
-    // A check with a sample finds the fault by the name of the file.
+    // A check with a sample detects the changed file too.
     let sampled: Value = parse(&cli.run("doctor check demo --sample-size 1 --json").stdout);
     let quarantine = sampled["checks"].as_array().unwrap().iter();
     let mut quarantine = quarantine.filter(|check| check["name"] == "quarantine");

@@ -75,7 +75,7 @@ fn the_option_may_be_before_a_command_that_has_its_own() {
     cli.ok("backup -t demo ../both");
     assert!(cli.outside().join("one/demo").is_dir());
     assert!(cli.outside().join("both/two").is_dir() && cli.outside().join("both/demo").is_dir());
-    // The name of a team is no directory.
+    // `backup demo` names only the team, so the directory is missing.
     shows!(cli.refused(2, "backup demo") => has "DIR is required");
     cli.refused(2, "backup demo ../both -t two");
     cli.refused(2, "-t two backup --all ../both");

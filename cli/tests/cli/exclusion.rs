@@ -15,7 +15,8 @@ fn lock_of(cli: &Cli) -> PathBuf {
     cli.dir().join("teams/demo/lock")
 }
 
-/// Returns the command under strace. strace applies `how` to the system call. Returns `None` if strace cannot trace.
+/// Returns the command under strace. strace applies the fault `how` to the system call named
+/// `call`. Returns `None` if strace cannot trace.
 #[allow(clippy::print_stderr, reason = "a test says why it skips")]
 fn tampered(cli: &Cli, line: &str, call: &str, how: &str) -> Option<Command> {
     let traces = Command::new("strace")
@@ -67,8 +68,9 @@ fn is_held(lock: &Path) -> bool {
         .any(|line| line.contains("FLOCK") && line.contains(&inode))
 }
 
-/// Waits until the delayed command holds the lock. After taking the lock, the command checks the name of the file, and starts
-/// again if the name is gone. The pause ends after this check and before the end of the delay.
+/// Waits until the delayed command holds the lock. A command that has taken the lock checks that
+/// the lock file still exists under its name, and otherwise starts again. The pause here ends after
+/// this check and before the end of the delay.
 fn wait_for_holder(cli: &Cli) {
     until("the lock is awaited", || is_held(&lock_of(cli)));
     std::thread::sleep(Duration::from_micros(DELAY_MICROS.into()) / 5);
@@ -127,7 +129,8 @@ fn one_of_two_senders_wins(format: &str, when: &str) {
     let found = messages(&cli);
     assert_eq!(found.last().map(String::as_str), Some("second"), "{what}");
     if when == "exit" {
-        // The first message was written, so it is kept. It was not acknowledged: the error says that the lock was lost.
+        // The first message was written, so the log keeps it. Its command was not acknowledged: the
+        // error says that the lock was lost.
         assert_eq!(found, ["first", "second"], "{what}");
         assert!(first.stderr.contains("\"lock_lost\""), "{what}");
     }
@@ -215,7 +218,8 @@ fn a_daemon_whose_lock_file_is_removed_takes_the_new_one_and_lets_nobody_in() {
 #[test]
 fn a_signal_while_the_lock_is_tried_is_no_failure() {
     let cli = Cli::with_team();
-    // strace interrupts every other `flock` call: the calls on the lock file and on its directory.
+    // strace interrupts the first `flock` call and then every second `flock` call, on the lock file
+    // and on its directory.
     let line = format!("send demo {MESSAGE} --message-id one");
     let Some(mut command) = tampered(&cli, &line, "flock", "error=EINTR:when=1+2") else {
         return;

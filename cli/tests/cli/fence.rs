@@ -8,7 +8,8 @@ use std::fs;
 use std::io::BufRead;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-/// A repository beside the data root, and a free directory. `dev` holds a part of the repository.
+/// A repository beside the data root, and a directory outside of the repository. `dev` holds a part
+/// of the repository.
 struct World {
     cli: Cli,
     repo: PathBuf,

@@ -143,7 +143,8 @@ fn a_reader_that_leaves_ends_a_follower_quietly() {
     for line in ["tail demo -f", "replay demo --follow --json"] {
         let mut following = Following::start(&cli, line);
         following.line();
-        // The thread that reads lines ends at the next line, because its channel is closed. Its end closes the pipe.
+        // The channel is closed, so the thread that reads lines ends at the next line. The end of
+        // the thread closes the pipe.
         following.lines = channel().1;
         let started = Instant::now();
         while following.child.try_wait().unwrap().is_none() {

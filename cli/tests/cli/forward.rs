@@ -117,7 +117,7 @@ fn named(word: &str, is_duration: bool) -> String {
     {
         return "TIME".to_owned();
     }
-    // Random bits may follow a name.
+    // A word can consist of a name and random bits.
     match word.len().checked_sub(36).map(|at| word.split_at(at)) {
         Some((name, bits)) if are_bits(bits) && !are_bits(name) => format!("{name}BITS"),
         _ if word.len() >= 12 && are_bits(word) => "BITS".to_owned(),

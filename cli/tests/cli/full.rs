@@ -1,6 +1,7 @@
-//! Reads never need to write. Every command, operation, tool and endpoint that only reads answers on a full disk, on a
-//! read-only disk, and if no file may grow, even with a torn tail in the log. The list of readers comes from the
-//! program's own tables, so a new reader is tested automatically.
+//! Reads never need to write. Every command, operation, tool and endpoint that only reads answers
+//! on a full disk, on a read-only disk, and under a file size limit of zero, even if the log has a
+//! torn tail. The list of readers comes from the program's own tables, so a new reader is tested
+//! automatically.
 //!
 //! Disks of a fixed size are mounted in a separate mount namespace. If this is not permitted, these tests print a note
 //! and pass, and only the tests with a file size limit run.
@@ -24,7 +25,7 @@ enum Medium {
     Full,
     /// A read-only file system.
     ReadOnly,
-    /// Any file system, but no file may be written: `ulimit -f 0`.
+    /// Any file system, under a file size limit of zero (`ulimit -f 0`).
     Limited,
     /// A file system of 4 MiB with free space.
     Small,
@@ -101,7 +102,8 @@ fn torn(cli: &Cli) {
     segment.write_all(b"{\"seq\":99,\"id\":\"torn").unwrap();
 }
 
-/// Appends an incomplete event, and removes the files that make commands faster: derived store, views and lock file.
+/// Appends an incomplete event, and removes files that writers create again: derived store, views
+/// and lock file.
 fn bare(cli: &Cli) {
     torn(cli);
     let team = cli.dir().join("teams/demo");
@@ -122,7 +124,7 @@ fn every_reading_command(medium: Medium, harm: fn(&Cli), per_command: usize) -> 
     let bin = cli.dir().join("bin");
     std::fs::create_dir(&bin).unwrap();
     let (faults, noting, runs) = (&mut Vec::new(), &mut BTreeSet::new(), &mut 0);
-    // `setup` also records settings of the guard.
+    // `setup` can also record the guard's settings, so leave out `setup`.
     let reads = |command: &str| {
         !schemas::records(command) && !SERVING.contains(&command) && command != "setup"
     };
@@ -134,13 +136,14 @@ fn every_reading_command(medium: Medium, harm: fn(&Cli), per_command: usize) -> 
             continue;
         }
         let of_page = examples(&help(&cli, &page.command));
-        // Some example lines only prepare the command of this page.
+        // Leave out examples that only prepare the command of this page.
         let of_command = of_page.into_iter().filter(|example| {
             !needs_more(example) && example.contains(&format!("teamlog {}", page.command))
         });
         for example in of_command.take(per_command) {
             *runs += 1;
-            // Changes on a mounted disk vanish with the disk. Other examples may change files, so they get a copy of the world.
+            // Changes on a mounted disk vanish with the disk. An example that can change other
+            // files runs in a copy of the world.
             let stays = medium == Medium::Limited || WRITING_ELSEWHERE.contains(&&*page.command);
             let own = stays.then(|| first.copy());
             let ran = run_example(medium, own.as_ref().unwrap_or(&first), &example);

@@ -46,8 +46,8 @@ impl Cli {
         Cli { top, home }
     }
 
-    /// Copies the world, to memory if there is space. Tests make hundreds of copies, and creating files on a disk is
-    /// slow after many removals.
+    /// Copies the world. The copy is in memory if memory has enough space. Tests make hundreds of
+    /// copies, and creating files on a disk is slow after many removals.
     pub fn copy(&self) -> Cli {
         let copy = match has_room(Path::new(MEMORY)) {
             true => Cli::within(Path::new(MEMORY)),

@@ -1,6 +1,6 @@
-//! Every hint is safe for the agent that gets it. An agent that holds nothing and is neither the operator nor the
-//! leader follows each hint. A hint leads neither to a usage error nor to the original error, and never acts as another
-//! agent.
+//! Every hint is safe for the agent that gets it. An agent that holds nothing and is neither the
+//! operator nor the leader follows each hint. The commands of a hint cause neither a usage error
+//! nor the original error, and never act as another agent.
 
 use crate::daemon::Daemon;
 use crate::next_steps::{commands, run_as};
@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// A command of an agent that fails.
 struct Failure {
     code: &'static str,
-    /// Commands that the operator runs before.
+    /// Commands that the operator runs before the agent's command.
     before: &'static [&'static str],
     /// Further changes of the world before the agent's command.
     prepare: fn(&Cli),
@@ -40,7 +40,8 @@ const RESERVED: &[&str] = &[
 /// Error codes whose hint is only for the operator.
 const OPERATORS: &[&str] = &["token_not_found"];
 
-/// Error codes that need a daemon, a journal's server, a dead letter, a failing disk or another version of the program.
+/// Error codes that occur only with a daemon, a journal's server, a dead letter, a failing disk or
+/// another version of the program.
 const ELSEWHERE: &[&str] = &[
     "adoption_unfinished",
     "already_acked",
@@ -301,7 +302,8 @@ fn faults(world: &Cli, failure: &Failure, hint: &str) -> Vec<String> {
                 fault(format!("{AGENT} may not {reserved}"));
             }
         }
-        // The last sentence may mention the state after the command.
+        // Run the hint's command in a copy, so that the next command of the hint starts from the
+        // original world.
         let copy = world.copy();
         let ran = run_as(&copy, command, Some(AGENT));
         let again = run_as(&copy, &format!("{command} --json"), Some(AGENT));
@@ -406,7 +408,8 @@ fn no_hint_makes_a_team_where_init_would_refuse_or_a_root_may_lie_elsewhere() {
         assert!(!said.contains("init"), "{line}: {said}");
     }
     shows!(cli.refused(1, "status demo") => has "holds files that are not logs");
-    // With `TEAMLOG_AGENT`, a team exists elsewhere, so the hint must not name `init`.
+    // If `TEAMLOG_AGENT` is set, a team probably exists elsewhere, so the hint must not name
+    // `init`.
     let cli = Cli::new();
     let ran = Ran::of(cli.command("status demo").env("TEAMLOG_AGENT", "dev"));
     assert!(!ran.stderr.contains("init"), "{ran:?}");

@@ -25,7 +25,7 @@ pub fn known(cli: &Cli, text: &str) -> PathBuf {
     file
 }
 
-/// Settings for a journal on a port on which nothing listens.
+/// Settings for a journal at a port without a server.
 const NOBODY: &str = "[journals.main]\nurl = \"postgres://ada@127.0.0.1:1/teamlog\"\n";
 
 #[test]
@@ -300,7 +300,7 @@ fn a_managed_journal_counts_no_copies_and_says_what_is_not_verified() {
         (&made["durability"], &made["min_copies"]),
         (&Value::from("external"), &Value::from(1))
     );
-    // Creates a role that may not execute these two functions.
+    // Creates a role without the right to execute the two functions in `revoke`.
     cluster.sql_in(
         0,
         "journal",
@@ -327,7 +327,8 @@ fn a_managed_journal_counts_no_copies_and_says_what_is_not_verified() {
     hosts[1].ok("join demo --journal main");
     hosts[1].ok("append demo --kind told");
     assert!(first.ok("head demo --fresh --json").contains("\"seq\":2"));
-    // Without the setting, the refused functions are a permanent fault.
+    // Without `durability = "external"` in the settings, the refused functions are a permanent
+    // fault.
     known(&hosts[1], &as_app(&plain));
     let refused = hosts[1].refused_json(78, "append demo --kind told");
     assert_eq!(refused.code, "journal_denied");
@@ -392,7 +393,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     for host in &hosts[..2] {
         host.ok("doctor check demo --deep");
     }
-    // Truncate a file of the backup. The manifest does not show this.
+    // Truncate a file of the backup. The manifest stays unchanged.
     let damaged = first.dir().join("../damaged");
     copy_all(&backups, &damaged);
     let segment = first_segment(&damaged);

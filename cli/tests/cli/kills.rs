@@ -195,7 +195,8 @@ impl Storm<'_> {
                 End::Acknowledged => drop(acked.insert(name)),
                 End::Killed => {
                     killed += 1;
-                    // Only a message can be repeated with its id. The other writers use a new name.
+                    // A killed message is repeated with its id. The other writers use a new name
+                    // for each attempt.
                     if kind == "message_sent" {
                         continue;
                     }

@@ -37,7 +37,7 @@ fn staging(cli: &Cli) -> Vec<String> {
     names
 }
 
-/// Returns the result of the check `leftovers`, which any team reports.
+/// Returns the result of the check `leftovers`. `doctor check` reports this check for every team.
 fn leftovers(cli: &Cli) -> Value {
     let answer: Value = cli.json("doctor check other");
     let checks = answer["checks"].as_array().unwrap();

@@ -1,5 +1,6 @@
-//! Every command that is printed as a next step runs as printed: in `prime`, in refusals and errors, and in reports that are
-//! not applied. The tests collect everything in an answer that looks like a command, and run it in a copy of the world.
+//! Runs every command that teamlog prints as a next step: in `prime`, in refusals and errors, and
+//! in the answers to reports that are not applied. The tests collect all parts of an answer that
+//! look like commands, and run each as printed in a copy of the world.
 
 use crate::prelude::*;
 

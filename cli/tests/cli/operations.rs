@@ -221,7 +221,7 @@ fn described(shape: &Value) -> String {
     text
 }
 
-/// Describes the values that a schema allows in a few words.
+/// Describes in a few words the values that a schema allows.
 fn holds(schema: &Value) -> String {
     if let Some(place) = schema["$ref"].as_str() {
         let name = place.rsplit('/').next().unwrap_or_default();
@@ -289,7 +289,7 @@ fn whoever_comes_from_the_legacy_tools_finds_every_operation() {
         tools += 1;
     }
     assert_eq!(tools, 29);
-    // Operations exist that replace the files written by hand.
+    // Every operation exists that the page names as the replacement of a file written by hand.
     let by_hand = page.split("were written by hand:\n\n").nth(1).unwrap();
     let rows = by_hand.split("\n\n").next().unwrap().lines().skip(2);
     let named: Vec<&str> = rows

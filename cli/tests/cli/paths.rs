@@ -214,7 +214,7 @@ fn a_command_of_unknown_effect_runs_while_no_other_agent_holds_a_path() {
     cli.ok(typed(&hint));
     silent(&codex("cargo test && npm run build"));
     silent(&claude("make all"));
-    // `guard.known` cannot contain an expansion, so the hint does not propose it.
+    // `guard.known` cannot contain an expansion, so the hint does not propose this setting.
     shows!(codex("$X --all").stderr => lacks "guard.known");
     shows!(codex("python3").stderr => lacks "guard.known");
 

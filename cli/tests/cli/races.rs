@@ -204,7 +204,7 @@ fn a_claim_survives_a_crash_and_its_lease_runs_out_after_a_restart() {
     api(&cli, "create-task", &create).unwrap();
     let claim = |worker: &str, lease: u64| json!({"team_name": "demo", "task_id": "1", "worker": worker, "lease_ms": lease});
     let held = api(&cli, "claim-task", &claim("worker-0", 3_000)).unwrap();
-    // Other processes that claim may be killed at any time. The claim stays.
+    // Kill other processes while they try to claim the task. The recorded claim stays.
     for delay in 0..20_u64 {
         let mut killed = cli
             .command("")

@@ -43,7 +43,8 @@ pub fn examples(help: &str) -> Vec<String> {
         .collect()
 }
 
-/// Creates the world in which examples run: a team at work, a backup that has another team, and files to import.
+/// Creates the world in which examples run: a team at work, a backup that contains another team,
+/// and files to import.
 pub fn prepared() -> Cli {
     let cli = Cli::with_team();
     cli.ok("init old");

@@ -74,7 +74,7 @@ fn a_daemon_records_it_and_one_that_hangs_keeps_nobody_waiting() {
     let (stopped, took) = denied(&cli, "docs/b");
     daemon.resume();
     assert_eq!(stopped, said.replace("docs/a", "docs/b"));
-    // A command would wait longer than this for a lock or an answer.
+    // Other commands wait longer than eight seconds for a lock or for an answer.
     assert!(took < Duration::from_secs(8), "{took:?}");
     // `guard` does not wait for a lock that another process than a daemon holds.
     let (locked, took) = unknown(&cli, || denied(&cli, "docs/c"));

@@ -127,7 +127,8 @@ impl Machine {
     }
 }
 
-/// Starts a process that follows the log, and waits for its first line. Returns the process and the rest of its output.
+/// Starts a process that follows the log, and waits for its first line. Returns the process and a
+/// reader of its further output.
 fn following(mut command: Command) -> (Child, BufReader<ChildStdout>) {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

@@ -101,7 +101,8 @@ fn write(writer: usize, at: &RwLock<At>, acked: &Mutex<BTreeMap<String, String>>
                 Some((200 | 201, answer)) => {
                     break answer["task"]["id"].as_str().unwrap().to_owned();
                 }
-                // During a restart, the token is the token of the killed daemon, or the new daemon is not ready yet.
+                // A refusal during a restart: the token still belongs to the killed daemon (401),
+                // or the new daemon is not ready yet (503).
                 Some((401 | 503, _)) => {}
                 Some((status, answer)) => panic!("{status} {answer}"),
                 None => {}

@@ -1,5 +1,6 @@
-//! A log that was set back to an older state, for example because its files are under version control. Every command reports
-//! this, newer files stay unchanged, and the operator may accept the rollback.
+//! A log that was set back to an older state, for example because its files are under version
+//! control. Every command reports the rollback, newer files stay unchanged, and the operator can
+//! accept the rollback.
 
 use crate::daemon::{Daemon, ask};
 use crate::prelude::*;
@@ -17,7 +18,8 @@ impl Tracked {
         Tracked(segments.chain(others).map(read).collect())
     }
 
-    /// Restores the files like `git checkout`: each is written as a new file that replaces the existing file.
+    /// Restores the tracked files like `git checkout`: removes each existing file, and writes a new
+    /// file.
     fn check_out(&self) {
         for (path, bytes) in &self.0 {
             std::fs::remove_file(path).unwrap();
@@ -134,7 +136,7 @@ fn a_log_that_was_put_back_is_refused_told_kept_and_accepted() {
         let ran = cli.run("status demo --json");
         assert_eq!((ran.code, &*ran.stderr), (Some(0), ""));
         let ok: Value = cli.json("doctor check demo");
-        // The status may be `warning`, because the disk may be nearly full.
+        // The status can be `warning` if the disk is nearly full.
         assert_ne!(ok["overall_status"], "unhealthy", "{ok}");
         assert_eq!(ok["recommendations"], json!([]), "{ok}");
         let again: Value = cli.json("doctor repair demo --accept-rollback");
@@ -165,7 +167,7 @@ fn without_a_witness_derived_files_tell() {
 #[test]
 fn a_log_that_is_gone_is_missed_and_no_new_one_takes_its_place() {
     let (cli, _, known) = story("jsonl");
-    // `git clean -fd` removes these files if the other files are ignored.
+    // These are the files that `git clean -fd` removes if the other files of the team are ignored.
     std::fs::remove_dir_all(team(&cli).join("events")).unwrap();
     for name in ["head", "log.json"] {
         std::fs::remove_file(team(&cli).join(name)).unwrap();

@@ -54,7 +54,7 @@ fn walk(dir: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Gives a directory and everything below it to `USER`.
+/// Makes `USER` the owner of a directory and of everything below it.
 fn give(dir: &Path) {
     for path in walk(dir) {
         chown(path, Some(USER), Some(GROUP)).unwrap();
@@ -74,8 +74,8 @@ fn run_as(cli: &Cli, uid: u32, gid: u32, line: &str) -> Ran {
     Ran::of(cli.command(line).uid(uid).gid(gid))
 }
 
-/// Creates a world whose directory and team belong to `USER`. Returns `None` if the tests do not run as root, or if `USER` may
-/// not run the program.
+/// Creates a world whose directory and team belong to `USER`. Returns `None` if the tests do not
+/// run as root, or if `USER` has no right to run the program.
 fn team_of_user() -> Option<Cli> {
     if !is_root() {
         return None;

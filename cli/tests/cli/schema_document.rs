@@ -5,7 +5,8 @@ use crate::reference::document;
 use crate::schemas;
 use serde_json::Map;
 
-/// A property with equal schemas in all answers. Each answer's own schema contains the property in full.
+/// Name of a property that has equal schemas in all answers. Each answer's own schema contains the
+/// property in full.
 const SHARED: &str = "receipt";
 
 #[test]

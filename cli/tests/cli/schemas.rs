@@ -21,7 +21,7 @@ struct Listed {
     records: bool,
 }
 
-/// Returns the name of each schema, and the form of output that it describes.
+/// Returns the name of each schema, and the form of output that the schema describes.
 pub fn listed() -> Vec<(String, String)> {
     let listed = table().iter();
     listed
@@ -79,7 +79,7 @@ fn is_of(argv: &[String], name: &str) -> bool {
     let at = argv.windows(words.len()).position(|window| window == words);
     at.is_some_and(|at| {
         let before = argv.iter().take(at);
-        // A word before the name may be the value of an option.
+        // A word before the name can be the value of an option.
         before
             .clone()
             .next()
@@ -93,7 +93,7 @@ fn is_text(name: &str, argv: &[String]) -> bool {
     match name {
         "man" => !has("--out"),
         "api" => has("--help"),
-        // This format of `export` has lines of another schema.
+        // The lines of `export` in the format `audit` have another schema.
         "export" => has("audit"),
         "trace" => has("chrome") || has("otlp-json"),
         _ => false,

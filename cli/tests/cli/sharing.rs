@@ -53,7 +53,7 @@ fn a_talk_from_its_beginning_to_its_task() {
         "{shown}"
     );
     assert!(!shown.contains('\u{1b}'));
-    // The thread at the point before its first post.
+    // Read the thread as it was before its first post.
     let seq = posted["message"]["seq"].as_u64().unwrap() - 1;
     let then: Value = cli.json(&format!("thread list demo --at {seq}"));
     assert_eq!(then["threads"][0]["last_text"], Value::Null);

@@ -1,5 +1,6 @@
-//! After a failed sync, the daemon stops writing to the team and says so in every answer. The commands in its hint work as
-//! printed. `strace` makes the sync fail; if tracing is not permitted, the tests print a note and pass.
+//! After a failed sync, the daemon stops writing to the team and reports the failure in every
+//! answer. The commands in the hint of these answers work as printed. `strace` makes the sync fail;
+//! if tracing is not permitted, the tests print a note and pass.
 
 use crate::daemon::Daemon;
 use crate::harness::ErrorBody;
@@ -60,7 +61,8 @@ fn error(ran: &Ran) -> ErrorBody {
     serde_json::from_value(line["error"].take()).unwrap()
 }
 
-/// Runs the two command lines of a hint: the first until it ends, the second as the new daemon.
+/// Runs the two command lines of a hint: waits for the end of the first, and starts the second as
+/// the new daemon.
 fn type_hint(cli: &Cli, hint: &str) -> Daemon {
     let commands: Vec<&str> = hint.lines().collect();
     assert_eq!(commands.len(), 2, "{hint}");
@@ -109,7 +111,7 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
         );
         drop(unsynced);
 
-        // The disk works again, but this process cannot trust its state any more.
+        // The disk works again, but the daemon can no longer trust its own state.
         let again = cli.run(&append);
         let told = error(&again);
         assert_eq!(
@@ -146,7 +148,7 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
         assert_eq!(body["error"]["details"]["hint"], http_hint);
         assert_eq!(api_hint, http_hint);
 
-        // Reads still work up to the head, and do not recover the log in this process.
+        // Reads still return all events up to the head. The daemon does not recover the log.
         let segment = std::fs::read(cli.segment("demo")).unwrap();
         let (status, _, body) = daemon.ask(token, "GET", "/v1/events?after=0", "");
         assert_eq!(status, 200, "{body}");

@@ -41,7 +41,7 @@ const FACTS: [&str; 6] = [
     "response_stored",
 ];
 
-/// Prints the command that repeats a failed round. The number is the seed.
+/// Prints the command that repeats a failed round. Field 0 is the seed of the round.
 struct Replay(u64);
 
 impl Drop for Replay {

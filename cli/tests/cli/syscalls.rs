@@ -73,7 +73,8 @@ fn count(lines: &[String], names: &str, path: &str) -> usize {
         .count()
 }
 
-/// A command opens only runs of the derived store that may contain its key according to the manifest.
+/// A command opens a run of the derived store only if the manifest does not rule out that the run
+/// contains the command's key.
 #[test]
 fn runs_that_cannot_hold_the_key_stay_closed() {
     let root = team("binary");
@@ -94,7 +95,7 @@ fn runs_that_cannot_hold_the_key_stay_closed() {
     for (command, runs) in [
         ("trace demo --trace-id tr-3 --limit 5", 1),
         ("trace demo --trace-id nobody", 0),
-        // The oldest run has the team and its settings.
+        // The oldest run contains the team and the settings of the team.
         ("append demo --kind build_finished --actor ci", 1),
     ] {
         let Some(opened) = opened(command) else {
@@ -169,7 +170,7 @@ const BUDGETS: &str = concat!(
 );
 /// Number of events in the log before each command.
 const PAST: usize = 1_000;
-/// Names of the rows, and the commands. They run one after another on one team.
+/// The name of each row, and its command. The commands run one after another on one team.
 const COMMANDS: [(&str, &str); 9] = [
     ("`--version`", "--version"),
     ("open, and `status`", "status demo"),
@@ -191,7 +192,8 @@ const COMMANDS: [(&str, &str); 9] = [
     ("`tick`", "tick demo"),
 ];
 
-/// Numbers of system calls, syncs, writes to files of the team, and bytes of these writes.
+/// Number of system calls, number of syncs, number of writes to files of the team, and number of
+/// bytes in these writes.
 type Counts = [usize; 4];
 const COLUMNS: [&str; 4] = ["system calls", "syncs", "writes", "bytes"];
 

@@ -1,5 +1,6 @@
-//! If the system starts no more threads (`ulimit -u`), every command does its work on one thread or ends with an
-//! ordinary error. `strace` makes new threads fail; if tracing is not permitted, the tests print a note and pass.
+//! If the system starts no more threads (`ulimit -u`), every command either does its work on one
+//! thread or ends with an ordinary error. `strace` makes new threads fail; if tracing is not
+//! permitted, the tests print a note and pass.
 
 use crate::prelude::*;
 
@@ -39,7 +40,8 @@ fn may_trace() -> bool {
     may
 }
 
-/// Creates a team with more tasks and messages than any work handles in one batch, and a file of messages to import.
+/// Creates a team, and a file of messages to import. The team has more tasks and messages than any
+/// command handles in one batch.
 fn world() -> Cli {
     let cli = Cli::with_team();
     let mut facts = String::new();
@@ -75,7 +77,8 @@ fn what_uses_threads_does_its_work_without_them() {
     }
     let first = world();
     for words in COMMANDS {
-        // Refuse every thread, or every thread from the fourth on, when some work has already begun.
+        // Refuse every thread, or every thread from the fourth on. In the second case, three
+        // threads have already begun their work.
         for from in [1, 4] {
             let cli = first.copy();
             let ran = Ran::of(&mut without_threads(&cli, from, words));

@@ -22,7 +22,7 @@ const HISTORY: [&str; 15] = [
     "tick demo",
 ];
 
-/// Commands. The flag is true if the output has times of day.
+/// Commands with output to check. The flag is true if the output contains times of day.
 const SHOWN: [(&str, bool); 40] = [
     ("tail demo", true),
     ("replay demo", true),

@@ -35,7 +35,7 @@ fn people_see_a_timeline() {
     assert!(lines[5].contains("[duplicate: changed nothing]"), "{shown}");
     shows!(lines[6] => has "[superseded: changed nothing]");
     shows!(lines[7] => has "ci recorded ci_run_finished: result green  [foreign]");
-    // The cause of the ack is a message that has two other events below it.
+    // The cause of the ack is not on the line above, so the line of the ack names its cause.
     assert!(lines[8].contains("  └ lead acknowledged"), "{shown}");
     assert!(lines[8].ends_with("done  [from #3]"), "{shown}");
     assert_eq!(lines.len(), 9, "{shown}");

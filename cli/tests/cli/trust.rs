@@ -1,4 +1,5 @@
-//! Receipts and signed heads: the signer, the validity, and answers to a client that presents its last receipt.
+//! Receipts and signed heads: their signer, their validity, and the answers to a client that
+//! presents its last receipt.
 
 use crate::answers::{Head, Sent, Verify};
 use crate::harness::ErrorBody;
@@ -429,7 +430,7 @@ fn a_head_that_lags_behind_the_bytes_is_no_rollback() {
     let older = fs::read(&head).unwrap();
     let sent: Value =
         parse(&cli.ok("send demo --from lead --to dev --type handoff --receipt --json"));
-    // State after a power loss: the synced events exist, but the head is older.
+    // This is a possible state after a power loss: the synced events exist, but the head is older.
     fs::write(&head, older).unwrap();
     let line = "send demo --from lead --to dev --type handoff --json --last-receipt";
     let ran = cli.run(&format!("{line} '{}'", sent["receipt"]));
@@ -437,7 +438,7 @@ fn a_head_that_lags_behind_the_bytes_is_no_rollback() {
     assert_eq!(parse::<Sent>(&ran.stdout).event.seq, 5);
 }
 
-/// Changes an event of a segment. Its length stays unchanged and its CRC is valid.
+/// Changes an event of a segment. The event keeps its length, and its CRC is valid.
 fn change_an_event(path: &Path, format: Format) {
     let bytes = fs::read(path).unwrap();
     let (_, mut at) = SegmentHeader::decode(format, &bytes).unwrap();
@@ -475,7 +476,8 @@ fn a_sealed_segment_that_was_changed_is_noticed_though_its_checksums_fit() {
         let receipt = cli.ok("head old --json");
         cli.file("receipt.json", &receipt);
         let presented = "--last-receipt @receipt.json";
-        // Run twice, so that the digests are stored. Files younger than the granularity of file times are hashed again.
+        // Run `status` twice with a pause. The first run stores no digest of a file that was
+        // changed just now; the second run stores all digests.
         cli.ok(&format!("status old {presented}"));
         std::thread::sleep(std::time::Duration::from_millis(20));
         cli.ok(&format!("status old {presented}"));

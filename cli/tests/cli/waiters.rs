@@ -1,5 +1,5 @@
-//! Commands that wait for something outside of the daemon. They occupy no worker thread, end with their callers, and do
-//! not delay a stop.
+//! Commands that wait for something outside of the daemon. Such a command occupies no worker
+//! thread, ends with its caller, and does not delay a stop of the daemon.
 
 use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran, parse, parse_lines};
@@ -174,7 +174,8 @@ fn a_batch_goes_on_by_the_daemon_that_took_the_lock_in_the_middle() {
     stops_soon(daemon);
 }
 
-/// Checks that each of these kinds is recorded once, in this order, after the creation of the team.
+/// Checks that exactly one event of each kind follows the creation of the team, in the order of
+/// `kinds`.
 #[track_caller]
 fn assert_recorded_once(cli: &Cli, kinds: &[&str]) {
     let events: Vec<serde_json::Value> = parse_lines(&cli.ok("replay demo --json"));

@@ -45,7 +45,7 @@ fn repair_says_what_would_go_and_then_does_it() {
         let status: Status = cli.json("status demo --digest");
         assert_eq!(status.state_digest, done.state_digest);
         assert_eq!(turned(&check(&cli)), BTreeSet::new());
-        // A receipt that covers the removed events no longer matches.
+        // A receipt that covers the removed events no longer matches the log.
         let ran = cli.run("verify demo --against receipt.json --json");
         assert_eq!(ran.code, Some(65), "{ran:?}");
         let kind = &parse::<Verify>(&ran.stdout).problems[0].kind;

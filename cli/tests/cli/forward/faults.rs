@@ -44,7 +44,7 @@ fn a_stopped_daemon_is_waited_for_no_longer_than_a_lock() {
     daemon.resume();
     assert_eq!(ran.code, Some(69), "{ran:?}");
     assert!(ran.stderr.contains("does not answer"), "{ran:?}");
-    // The default limit would be ten seconds.
+    // The default limit of the wait is ten seconds.
     assert!(waited < Duration::from_secs(9), "{waited:?}");
     cli.ok("append demo --kind afterwards");
     assert_eq!(cli.ok("replay demo --json --kind waited"), "");
@@ -251,7 +251,7 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
         ("HTTP/1.1 503 Busy\r\n\r\n", 75, "busy"),
         ("HTTP/1.1 404 Not Found\r\n\r\n", 69, "daemon_unreachable"),
         ("SSH-2.0-OpenSSH\r\n\r\n", 69, "daemon_unreachable"),
-        // A daemon that accepts the call and then sends bytes that no daemon sends.
+        // A program that accepts the call like a daemon, and then sends bytes that no daemon sends.
         (
             "HTTP/1.1 101 Yes\r\n\r\n\u{1}\0\0\0\u{63}",
             74,
@@ -300,7 +300,7 @@ fn a_daemon_that_came_while_the_lock_was_waited_for_is_found() {
     });
 }
 
-/// Checks that a command that waits for the lock finds a daemon that started in the meantime.
+/// Checks that a command that waits for the lock finds a daemon that starts during the wait.
 #[track_caller]
 fn is_found_while_waiting(line: &str) {
     let cli = Cli::with_team();
@@ -315,7 +315,8 @@ fn is_found_while_waiting(line: &str) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The command has the lock file open while it waits for the lock. Before that, it looked for a daemon.
+    // The command first looks for a daemon. Then it opens the lock file, and keeps the file open
+    // while it waits for the lock.
     let open = format!("/proc/{}/fd", waiting.id());
     let waits = || {
         let files = std::fs::read_dir(&open).unwrap();

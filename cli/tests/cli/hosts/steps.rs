@@ -23,7 +23,7 @@ pub fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
         seq(&hosts[1], &format!("head demo --at-least {at_least}")),
         at_least
     );
-    // `wait` notices an event of another host without a daemon.
+    // Without a daemon, `wait` also notices an event of another host.
     let arrived = thread::scope(|scope| {
         let waiting = scope.spawn(|| hosts[1].ok("wait demo --agent qa --timeout 30 --json"));
         thread::sleep(Duration::from_millis(500));
@@ -44,8 +44,8 @@ pub fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
     daemon.kill();
 }
 
-/// Checks that answers say when the journal was read. Without the journal, a read still answers, unless `--max-stale` requires
-/// newer data.
+/// Checks that answers say when the journal was read. If the journal does not answer, a read still
+/// answers from local data, unless `--max-stale` requires newer data.
 pub fn answers_say_how_new_they_are(host: &Cli) {
     for line in [
         "status demo",

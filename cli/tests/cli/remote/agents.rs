@@ -160,7 +160,8 @@ fn setup_installs_hooks_that_ask_the_daemon() {
         let line = |rest: &str| format!("setup {whose} {rest} --dir {}", repo.display());
         let dry = machine.ok("dev", &line("--dry-run"));
         shows!(dry => has "would write  guard", has "TEAMLOG_TOKEN_FILE");
-        // The token of dev may not change settings, and setup says who may.
+        // The token of `dev` does not permit changes of settings. `setup` says which token permits
+        // them.
         let done = machine.ok("dev", &line("--modes"));
         shows!(done => has "missing      guard.unknown", has "may not change settings");
         let checked = machine.run("dev", &line("--check"));
@@ -263,7 +264,7 @@ fn the_mcp_server_carries_out_its_tools_in_the_daemon() {
     has!(status, {"team": "demo", "task_count": 1});
     let task = client.json("task", json!({"task_id": "1"}));
     assert_eq!(task["task"]["owner"], "dev");
-    // qa does not see the token of the claim of dev.
+    // `qa` does not see the token of the claim that `dev` holds.
     let events = client.json("events", json!({"since": 1}));
     let text = events.to_string();
     assert!(
@@ -274,7 +275,7 @@ fn the_mcp_server_carries_out_its_tools_in_the_daemon() {
     assert_eq!(listed["resources"][0]["uri"], "teamlog://demo/ready");
     let read = client.ask("resources/read", json!({"uri": "teamlog://demo/status"}));
     shows!(read["contents"][0]["text"].as_str().unwrap() => has "\"team\":\"demo\"");
-    // The token of qa only reads.
+    // The token of `qa` permits only reads.
     let write = json!({"mode": "forge", "active": true, "session_id": "s-1"});
     let refused = client.ask(
         "tools/call",
@@ -341,7 +342,7 @@ fn the_start_hook_of_claude_names_the_session_of_claims() {
         start("it's 2"),
         format!("{one}export TEAMLOG_SESSION='it'\\''s 2'\n")
     );
-    // A shell that reads the file finds the claim without its epoch.
+    // In a shell that reads the file, a command finds the claim without the option for the epoch.
     machine.ok("dev", "task create demo --subject two");
     let script = format!(
         ". {}; {program} task claim demo 2 && {program} done 2 ok",

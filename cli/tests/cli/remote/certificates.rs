@@ -41,7 +41,7 @@ fn sighup_loads_a_renewed_certificate_and_a_wrong_one_is_told() {
     let machine = Machine::new();
     let done = (Some(0), String::new());
     let (_tail, _lines) = following(machine.command("qa", "tail demo -f --json"));
-    // The daemon refuses a certificate without its key, and reports this.
+    // The daemon refuses a certificate that does not match the key, and reports the refusal.
     machine.install(RENEWED, KEY);
     machine.hang_up();
     until("the failure is told", || {

@@ -101,7 +101,8 @@ fn without_member(json: &str, name: &str) -> String {
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (_, rest) = part.split_once('"').unwrap_or_default();
-        // Remove the comma after the member, or the comma before the last member.
+        // Remove the comma after the removed member, or the comma before it if it was the last
+        // member.
         let last = !rest.starts_with(',');
         text.truncate(text.len() - usize::from(last));
         text.push_str(rest.strip_prefix(',').map_or(rest, str::trim_start));
@@ -128,7 +129,8 @@ fn what_is_asked_elsewhere_is_answered_as_on_the_machine_of_the_daemon() {
                 let there_out = there.stdout.replace(",\"redacted\":true", "");
                 let here_out = without_claim_tokens(&here.stdout);
                 let here_out = here_out.replace(",\"redacted\":true", "");
-                // A diff shortens a long claim. Without its token the claim is not shortened.
+                // A diff shortens a long claim. A claim without its token is short enough to be
+                // printed in full.
                 let here_out = here_out.replace("\"owner\":\"dev\",…", "\"owner\":\"dev\"}");
                 (here.code, timeless(&here_out), timeless(&here.stderr))
                     == (there.code, timeless(&there_out), timeless(&there.stderr))

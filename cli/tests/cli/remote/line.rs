@@ -8,11 +8,11 @@ use std::time::Duration;
 /// The fault that the proxy adds to every connection.
 #[derive(Debug, Clone, Copy)]
 pub enum Cut {
-    /// Cuts the connection after this number of bytes to the daemon.
+    /// Cuts the connection after `after` bytes to the daemon.
     There { after: usize, reset: bool },
-    /// Cuts the connection after this number of bytes to the client.
+    /// Cuts the connection after `after` bytes to the client.
     Back { after: usize, reset: bool },
-    /// Delays each piece by this time.
+    /// Delays each forwarded piece by this duration.
     Delays(Duration),
 }
 

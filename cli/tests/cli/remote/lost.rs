@@ -109,7 +109,8 @@ fn a_slow_line_only_takes_longer_and_a_message_without_an_id_gets_one() {
     };
     let ran = through("dev", "send demo --to lead --type handoff --json");
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    // Find a number of bytes after which the request has arrived and the answer is lost.
+    // Find a number of bytes to the client after which a cut loses the answer of a request that the
+    // daemon has received.
     let lost = (1_000..6_000).step_by(100).find_map(|after| {
         let line = Line::to(machine.port, Cut::Back { after, reset: true });
         let mut command = machine.command("dev", "send demo --to lead --type handoff --json");
@@ -164,7 +165,7 @@ fn a_reader_far_away_follows_and_whoever_is_gone_is_not_waited_for() {
         waits.kill().unwrap();
         waits.wait().unwrap();
     }
-    // The daemon stops at once when it is told to.
+    // The daemon stops at once after `serve --stop`.
     let began = std::time::Instant::now();
     machine.cli.ok("serve --stop");
     assert!(

@@ -254,7 +254,7 @@ fn a_busy_daemon_is_waited_for() {
         machine.secret("qa"),
         env!("CARGO_PKG_VERSION")
     );
-    // Open all connections that a token may have, and send no request.
+    // Open as many connections as a token permits, and send no request.
     let mut silent = Vec::new();
     loop {
         let mut connection = connected(machine.port);
@@ -297,7 +297,7 @@ fn who_stays_on_the_line_or_trickles_has_a_moment_and_a_place_of_its_own() {
             String::from_utf8_lossy(&answer[9..]).into_owned(),
         )
     };
-    // Without a complete request, the daemon waits briefly and then closes the connection.
+    // If the request stays incomplete, the daemon waits briefly and then closes the connection.
     let (mut silent, status) = upgraded("qa");
     assert_eq!(status, "101");
     silent.write_all(&9_u32.to_le_bytes()).unwrap();

@@ -159,7 +159,7 @@ impl Asked {
         input
     }
 
-    /// Returns the fields of the operation without controls.
+    /// Returns the input without controls: only the operation's own fields.
     fn own(&self) -> Map<String, Value> {
         let mut own = self.drawn.input.clone();
         if !has_own_version(self.operation) {
@@ -190,7 +190,7 @@ fn has_own_version(operation: &Operation) -> bool {
 pub struct Outcome {
     /// Data of the answer, or the code of the refusal.
     pub answer: Result<Value, String>,
-    /// True if the answer is a stored answer. `None` if the surface does not say.
+    /// True if the answer is a stored answer. `None` if the surface does not report this.
     pub replayed: Option<bool>,
 }
 
@@ -294,7 +294,7 @@ pub struct Http {
 impl Http {
     pub fn new(world: World) -> Http {
         let served = Served::new(world.root);
-        // The root of a daemon keeps the locks of its teams.
+        // Use the daemon's own root, because it holds the locks of the teams.
         let root = served.root().clone();
         let world = World { root, ..world };
         Http { world, served }
