@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use teamlog_benches::daemon::{Client, headers};
 
 const FLAG: &str = "--drive";
-/// Time without measurement, in which threads start, and files and memory become warm.
+/// Time before the measurement, in which threads start, and files and memory become warm.
 const WARM_UP: Duration = Duration::from_millis(500);
 
 /// Settings of the second process.

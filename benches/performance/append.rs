@@ -73,7 +73,7 @@ fn one_durable(name: &str, format: Format, options: &Options) {
     times.row(name, Target::AtLeast(0.85), APPENDS as u32, " an append");
 }
 
-/// Starts `THREADS` threads together, each of which does `work` on its share. Returns the time until all are done.
+/// Starts `THREADS` threads together. Each thread does `work` on its share. Returns the time until all threads are done.
 fn threads<T: Send>(shares: Vec<Vec<T>>, work: impl Fn(T) + Sync) -> Duration {
     let start = std::sync::Barrier::new(shares.len() + 1);
     std::thread::scope(|scope| {

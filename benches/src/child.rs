@@ -1,4 +1,4 @@
-//! Runs a command in another process, so that only the page cache is warm, and the measured memory is the memory of the command
+//! Runs a command in another process. There only the page cache is warm, and the measured memory is the memory of the command
 //! alone.
 //!
 //! The harness starts itself again as `--child ROOT COMMAND ARGUMENT`. The child prints [`Cost`] as one line of JSON.

@@ -13,7 +13,7 @@ pub struct Directories {
 }
 
 impl Directories {
-    /// Creates the parent of fresh directories within `place`, which is created if missing.
+    /// Creates a directory in `place`, as the parent of the fresh directories. Creates `place` if it is missing.
     pub fn within(place: &Path) -> Directories {
         std::fs::create_dir_all(place).unwrap();
         Directories {

@@ -1,4 +1,4 @@
-//! A simple group commit: a thread that finds no leader becomes the leader, and writes and syncs all queued bytes.
+//! A simple group commit: a thread that finds no leader becomes the leader. The leader writes and syncs all queued bytes.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -3,7 +3,7 @@
 use crate::table::{Target, row};
 use std::time::{Duration, Instant};
 
-/// A contestant. It measures its own time, so that it can prepare first.
+/// A contestant measures its own time, so that preparation is not counted.
 pub type Contestant<'a> = Box<dyn FnMut() -> Duration + 'a>;
 
 /// The times of each contestant, round by round.
@@ -44,8 +44,9 @@ impl Times {
         median(pairs.map(ratio).collect())
     }
 
-    /// Prints a row. For an upper limit, the row shows how many times as long the second contestant took as the first; for a lower limit,
-    /// how many times as long the first took as the second. The row also shows the time of each contestant per `thing`, out of `count`.
+    /// Prints a row. With an upper limit, the row shows the time of the second contestant divided by the time of the first.
+    /// With a lower limit, the row shows the time of the first contestant divided by the time of the second. The row also shows
+    /// the time of each contestant per `thing`, if a round has `count` things.
     pub fn row(&self, name: &str, target: Target, count: u32, thing: &str) {
         self.row_of(name, target, [1, 0], count, thing);
     }

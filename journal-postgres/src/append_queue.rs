@@ -1,8 +1,8 @@
-//! Shares a commit between groups that several logs of a process append at the same time, because the cost of a commit is its
-//! wait, not its bytes.
+//! Shares a commit between groups that several logs of a process append at the same time. The cost of a commit is its wait, not
+//! its bytes.
 //!
-//! No caller waits for other callers: if a connection is free, the caller commits at once; otherwise its group joins the next
-//! commit.
+//! No caller waits for other callers: if a connection is free, the caller commits at once. Otherwise the caller's group joins
+//! the next commit.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -117,7 +117,7 @@ impl AppendQueue {
         let own = outcomes.next();
         for one in waiting.iter().skip(1) {
             let outcome = outcomes.next().unwrap_or_else(unanswered);
-            // The waiting caller is still there, because it waits only for this message.
+            // The waiting caller still exists, because a caller waits until this message arrives.
             let _ = one.told.send(Reply::Outcome(outcome));
         }
         own.unwrap_or_else(unanswered)

@@ -52,7 +52,8 @@ pub type Answer<T> = Result<T, tokio_postgres::Error>;
 /// Parameters of a statement.
 pub type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// Returns true if a statement failed because the pooler gave this connection another session, whose prepared statements differ.
+/// Returns true if a statement failed because the pooler gave this connection another session. That session has other prepared
+/// statements.
 pub fn is_of_pooler(state: &SqlState) -> bool {
     [
         SqlState::INVALID_SQL_STATEMENT_NAME,

@@ -44,8 +44,8 @@ pub(crate) struct Server {
 const CONNECT: Duration = Duration::from_millis(1_500);
 
 impl Server {
-    /// Returns connection settings for a server that takes writes, and also for a standby. The first query shows which of them the server
-    /// is.
+    /// Returns connection settings that accept a server that takes writes, and also a standby. The first query shows the role
+    /// of the server.
     pub fn client_of_any(&self) -> tokio_postgres::Config {
         let mut client = self.client.clone();
         client.target_session_attrs(TargetSessionAttrs::Any);
@@ -283,8 +283,8 @@ fn check_options(url: &str) -> Result<(), ConfigError> {
     }
 }
 
-/// Returns the part of a configuration that the journal uses. Every connection must be to a server that takes writes, even if the
-/// option for that is missing.
+/// Returns the part of a configuration that the journal uses. Sets the option that refuses servers that take no writes, even if
+/// the configuration lacks that option.
 fn what_is_used(
     config: &tokio_postgres::Config,
     user: &str,

@@ -187,8 +187,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads groups of a log. If `followed` is given, also notes that this host has the log up to that event; the reader does not
-    /// wait for the note.
+    /// Reads groups of a log. If `followed` is given, also notes that this host has the log up to event `followed`; the reader
+    /// does not wait for the note.
     pub fn read_page(
         &self,
         bytes: usize,

@@ -21,7 +21,8 @@ pub struct Connections {
     last_term: Mutex<Term>,
     pool: Mutex<Pool>,
     given_back: Condvar,
-    /// Held while one caller confirms a read. The barrier is valid for all callers that asked before it was sent.
+    /// A lock that a caller holds while it confirms a read. A barrier is valid for all callers that asked before the barrier
+    /// was sent.
     confirming: Mutex<()>,
     pub queue: AppendQueue,
 }
@@ -178,7 +179,7 @@ impl Connections {
     }
 
     /// Confirms that the server of the connection `generation` was still the deciding server after `since`. A barrier is valid
-    /// for all callers that asked before it was sent.
+    /// for all callers that asked before the barrier was sent.
     pub fn confirm(&self, generation: u64, since: Instant) -> Result<()> {
         let _alone = self
             .confirming

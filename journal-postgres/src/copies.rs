@@ -131,7 +131,8 @@ fn count(standbys: u32, copies: &mut JournalInfo) {
     copies.copies = waits_for.min(standbys) + 1;
 }
 
-/// Notes that the copies cannot be counted, because they are made below the server. Reports a fault if the journal promises to count them.
+/// Notes that the copies cannot be counted, because they are made below the server. Reports a fault if the journal promises a
+/// counted number of copies.
 fn count_none(copies: &mut JournalInfo) {
     copies.unverified.push(
         "number of copies: they are made below PostgreSQL, and only the service shows them".into(),
@@ -163,7 +164,7 @@ fn commit_waits_for(names: &str) -> u32 {
             .trim_start_matches(|letter: char| letter.is_ascii_digit())
             .len();
     let (digits, list) = count.split_at(digits);
-    // A plain list can begin with a keyword too, if the name of a standby begins with it: `any_one, 2`.
+    // A plain list can begin with letters of a keyword, too, if the name of a standby begins with those letters: `any_one, 2`.
     match (digits.parse(), list.trim_start().starts_with('(')) {
         (Ok(count), true) => count,
         _ => 1,

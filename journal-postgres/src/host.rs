@@ -42,8 +42,8 @@ impl HostName {
         Err(Error::journal(JournalFault::Unconfigured, why))
     }
 
-    /// Returns the id in the host's file; creates a missing file. Returns the name while the file cannot be created, because a
-    /// team's directory is created after the first request to its journal.
+    /// Returns the id in the host's file; creates the file if it is missing. Returns the name while the file cannot be created:
+    /// a team's directory is created after the first request to the journal.
     pub fn id(&self) -> &str {
         if self.known.get().is_none()
             && let Some(file) = &self.file

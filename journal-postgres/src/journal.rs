@@ -46,7 +46,7 @@ struct By {
     to: LogState,
 }
 
-/// A group that was inserted: its log, and the seq of its first event.
+/// The log of an inserted group, and the seq of the group's first event.
 type Taken = (String, i64);
 
 impl Journal for PostgresJournal {
@@ -161,7 +161,8 @@ impl PostgresJournal {
         }
     }
 
-    /// Refuses a server of another system than the system that this host knows: it may have a copy of the journal's database.
+    /// Refuses a server whose system id differs from the id that this host knows. Such a server may have only a copy of the
+    /// journal's database.
     fn check_system(&self, connection: &Connection) -> Result<(), CallError> {
         let is = connection.term();
         let known = Term {

@@ -45,5 +45,5 @@ pub use journals::PostgresJournals;
 pub use teamlog_engine::journal::Connector;
 pub use tls::TlsFiles;
 
-/// The word for this kind of journal in `log.json`.
+/// The word in `log.json` for a journal on PostgreSQL.
 pub const KIND: &str = "postgres";

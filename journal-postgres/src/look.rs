@@ -61,7 +61,7 @@ pub struct ServerCheck<'a> {
 }
 
 impl<'a> ServerCheck<'a> {
-    /// Creates a collector. The reply `first` has the settings; the replies to the probes follow it.
+    /// Creates a collector. The reply with index `first` has the settings; the replies to the probes follow that reply.
     pub fn new(
         durability: Durability,
         probes: &'a [Probe],
@@ -117,7 +117,8 @@ impl<'a> ServerCheck<'a> {
     }
 }
 
-/// Returns a term for a server that does not show its term. Object ids of the journal's database replace the system id.
+/// Returns a term for a server that does not show its term. In that term, a digest of the object ids of the journal's database
+/// replaces the system id.
 fn stand_in(row: &Row) -> Result<Term, CallError> {
     let objects: String = column(row, schema::LOOK_OBJECTS)?;
     let digest = GroupDigest::default().then(objects.as_bytes()).0;

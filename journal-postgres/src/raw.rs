@@ -24,11 +24,11 @@ const CALL: Duration = Duration::from_secs(3);
 /// Lowest expected speed of a line, in bytes per second. The time limit of a call grows with its bytes at this speed.
 const BYTES_A_SECOND: u64 = 1 << 20;
 
-/// A connection with its settings that is not checked yet.
+/// A connection and its settings, before any check.
 pub struct Raw {
     runtime: Runtime,
     pub client: Client,
-    /// True if the server sent a warning after the last call of `warned`.
+    /// True if the server sent a warning after the flag was last cleared.
     warned: Arc<AtomicBool>,
     /// The word by which the session is marked.
     session: String,

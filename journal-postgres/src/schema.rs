@@ -151,8 +151,8 @@ select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
      where oid in ('teamlog_meta'::regclass, 'teamlog_log'::regclass, 'teamlog_group'::regclass, 'teamlog_artifact'::regclass)))
 from teamlog_meta m";
 
-/// Index of the column that says if the server is a standby, in `LOOK` and `LOOK_EXTERNAL`. The mark of the session and the ids
-/// of objects follow.
+/// Index of a column in `LOOK` and `LOOK_EXTERNAL`. The column is true for a standby. The next columns are the mark of the
+/// session and the ids of objects.
 pub const LOOK_STANDBY: usize = 12;
 pub const LOOK_SESSION: usize = 13;
 pub const LOOK_OBJECTS: usize = 14;
@@ -219,14 +219,14 @@ select max(name) from teamlog_host where log = $1::text::uuid and seq = $2 and s
 pub const BLOB: &str =
     "select bytes from teamlog_artifact where log = $1::text::uuid and digest = $2";
 
-/// Reads the row in a group's place, and says if the group's predecessor exists.
+/// Reads the row in a group's place, and checks if the group's predecessor exists.
 pub const STANDS: &str = "
 select l.state, g.chain,
   exists (select from teamlog_group p where p.log = l.log and p.next_seq = $2 and p.chain = $3)
 from teamlog_log l left join teamlog_group g on g.log = l.log and g.first_seq = $2
 where l.log = $1::text::uuid";
 
-/// Reads the row of a position and the rows after it, up to a number of rows and about a number of bytes.
+/// Reads the row of a position and the rows after it. Stops at a number of rows, or at about a number of bytes.
 pub const READ: &str = "
 select last_seq, chain, bytes, begins, (extract(epoch from clock_timestamp()) * 1000000)::int8,
   (select fold_version from teamlog_log where log = $1::text::uuid) from (
@@ -235,7 +235,7 @@ select last_seq, chain, bytes, begins, (extract(epoch from clock_timestamp()) * 
     from teamlog_group where log = $1::text::uuid and next_seq >= $2 order by next_seq limit $4) page) sized
 where before < $3 order by last_seq";
 
-/// Reads the stored rows of a log, up to a number of rows and about a number of bytes.
+/// Reads the stored rows of a log. Stops at a number of rows, or at about a number of bytes.
 pub const ROWS: &str = "
 select first_seq, last_seq, prev, chain, bytes from (
   select *, sum(length(bytes)) over (order by first_seq) - length(bytes) as before from (

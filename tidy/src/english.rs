@@ -196,7 +196,7 @@ fn fault(words: &[Word], found: &str, rule: Rule) -> Fault {
     }
 }
 
-/// Returns true if the words begin with `found`, without punctuation in between.
+/// Returns true if the words begin with `found`, without punctuation between these words.
 fn begins(words: &[Word], found: &str) -> bool {
     let mut last: Option<&Word> = None;
     let mut rest = words.iter();
@@ -244,7 +244,7 @@ fn comment(line: &str) -> Option<(usize, &str, &str)> {
 
 fn words_of(text: &str, line: usize) -> Vec<Word> {
     let mut words = Vec::new();
-    // The odd parts are outside of backticks, the even parts are code.
+    // A part with an even index is prose. A part with an odd index is code in backticks.
     for (at, part) in text.split('`').enumerate() {
         if at % 2 == 1 {
             words.push(Word {

@@ -60,7 +60,7 @@ const STORIES: u64 = BLOCK / STORY;
 pub enum Lie {
     /// The events of a story follow directly after each other.
     Adjacent,
-    /// Among the events of other stories, 50 events apart.
+    /// The events of a story are 50 events apart, among the events of other stories.
     Spread,
 }
 
@@ -99,7 +99,7 @@ pub fn record(seq: u64) -> Record {
     }
 }
 
-/// Returns event `seq` for the engine, of a kind that no fold reads.
+/// Returns event `seq` for the engine. No fold reads events of that kind.
 pub fn event(seq: u64) -> NewEvent {
     let mut event = events::new_event(seq);
     event.kind = KIND.into();

@@ -69,7 +69,7 @@ impl Field<'_> {
         self.0.iter().position(|one| *one == contestant)
     }
 
-    /// Returns the name of a contestant; the name of the reference is in bold.
+    /// Returns the name of a contestant; the name of the fastest peer is in bold.
     pub fn name(&self, at: usize) -> String {
         let name = self.0[at].name();
         match self.best_peer() == Some(at) {

@@ -19,7 +19,7 @@ const SYNCS: [&str; 6] = [
     "sync",
 ];
 
-/// The counts of strace; absent if strace may not trace.
+/// The counts of strace; absent if the system does not permit tracing.
 pub struct Proof(Option<Counts>);
 
 struct Counts {

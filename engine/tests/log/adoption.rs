@@ -1,5 +1,5 @@
-//! Tests of a log that is given to a journal and taken off again. No event is lost or changed, at any interruption, and at most
-//! one of several hosts continues alone.
+//! Tests of giving a log to a journal and of taking the log back. At any interruption, no event is lost or changed, and at most
+//! one host continues the log alone.
 
 mod line;
 
@@ -28,7 +28,7 @@ fn of(journal: &Line, seed: u64) -> LogOptions {
     options
 }
 
-/// Creates a log of several days and segments that one host wrote alone. `crash` selects how its last group ended.
+/// Creates a log of several days and segments that one host wrote alone. `crash` selects how the last group of the log ended.
 fn alone(format: Format, crash: usize) -> Memory {
     let memory = Memory::new();
     let clock = Arc::new(ManualClock::new(start()));
@@ -79,7 +79,7 @@ fn segments(memory: &Memory) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
     tree(memory, &dir().join(EVENTS_DIR))
 }
 
-/// Checks that both memories have the same files. Describes a difference in words, because the files are large.
+/// Checks that both memories have the same files. Describes a difference in words, because the files are too long to print.
 fn check_equal(one: &Memory, other: &Memory, case: &str) {
     let (one, other) = (segments(one), segments(other));
     let lens = |all: &std::collections::BTreeMap<PathBuf, Vec<u8>>| -> Vec<(PathBuf, usize)> {
@@ -109,7 +109,7 @@ fn fault<T>(result: Result<T, Error>) -> Option<JournalFault> {
     }
 }
 
-/// Lets both hosts record, and checks that their files are equal.
+/// Lets both hosts record events, and checks that their files are equal.
 fn both_record(line: &Line, first: (&Memory, &Log), second: (&Memory, &Log)) {
     let writer = writer(second.1);
     say(&writer, "of the second");
@@ -384,7 +384,8 @@ fn what_comes_to_stand_there_late_is_known_all_the_same() {
         whole.delays.store(true, Ordering::SeqCst);
         assert_eq!(fault(log.leave()), Some(JournalFault::Unknown));
         whole.delays.store(false, Ordering::SeqCst);
-        // The first attempt arrives before the second attempt, which then does not count.
+        // The closing group of the first attempt arrives late, but before the group of the second attempt. So the second group
+        // does not count.
         finish_leaving(&hosts, &whole);
     }
 }

@@ -11,7 +11,7 @@ fn ahead() -> LogOptions {
     given!(LogOptions, ahead_bytes: AHEAD, ahead_from_group: 0, ..options().1)
 }
 
-/// Returns the bytes of the active segment after the head.
+/// Returns the bytes of the active segment after the end that the head names.
 fn behind(storage: &Arc<dyn Storage>, log: &Log) -> Vec<u8> {
     let head = log.peek().unwrap().head().clone();
     let path = dir().join("events").join(&head.name);
@@ -136,7 +136,7 @@ fn where_there_is_no_room_for_zeros_events_are_recorded_without() {
     let [write, zeros] = writes[..] else {
         panic!("{writes:?}");
     };
-    // Fail the second of the two writes in another run.
+    // Repeat the append, and fail the second of its two writes: the write of the zeros.
     faulty.arm(faulty.count() + zeros - before, Fault::ShortWrite);
     assert!(write < zeros);
     say(&writer, &text);

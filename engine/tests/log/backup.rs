@@ -170,7 +170,8 @@ fn an_empty_log_is_backed_up_and_restored() {
     sound(&to, "no longer empty");
 }
 
-/// Checks that the old backup or the new backup is there, that the next run completes it, and that it can be restored.
+/// Checks that the old backup or the new backup exists, that the next run completes the new backup, and that the new backup can
+/// be restored.
 fn check(world: &World, to: &Memory, old: Option<u64>, what: &str) -> bool {
     let now = world.log.reader().unwrap().head().last_seq;
     let new = match Backup::open(arc(to), at(), small(9)) {

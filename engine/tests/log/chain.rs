@@ -152,7 +152,8 @@ fn setting_the_time_of_a_changed_file_back_hides_nothing() {
         let storage: Arc<dyn Storage> = Arc::new(Files::open(root.path()).unwrap());
         let log = log(&storage, format);
         let receipt = receipt(&log);
-        // The file system's clock is coarse, and digests of files younger than its last tick are not kept, so wait for a tick.
+        // The file system's clock is coarse. Digests of files that are younger than the clock's last tick are not kept, so wait
+        // for a tick.
         let digests = root.path().join(dir()).join(DIGESTS_FILE);
         for _ in 0..1_000 {
             assert_eq!(log.check_receipt(&receipt).unwrap(), ReceiptStatus::Holds);

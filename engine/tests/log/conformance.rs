@@ -1,5 +1,5 @@
-//! Rules for every journal: the test suite for the journal in memory, and for the journals of other crates, which include this
-//! file.
+//! The rules for every journal, as tests. The engine's tests check the journal in memory. Other crates include this file to
+//! check their journals.
 
 use std::thread;
 use teamlog_engine::LogId;
@@ -8,7 +8,7 @@ use teamlog_engine::journal::{
 };
 use teamlog_engine::{Clock, EventId, Format, Identity, JournalIdentity, SystemClock, Timestamp};
 
-/// Returns an identity of the log with this number.
+/// Returns the identity of the log with this number, in the given journal.
 pub fn identity(log: u8, journal: &str) -> Identity {
     Identity {
         log: LogId([log; 16]),
@@ -181,7 +181,7 @@ fn many_logs(journal: &mut dyn Journal, of_first: Position) {
     assert!(texts(journal, 3, start, 10).is_empty());
 }
 
-/// Tests the states of a log: no other host may write it while it is loading, one group opens it, and another group closes it.
+/// Tests the states of a log: no other host can write a loading log, one group opens the log, and another group closes the log.
 fn states(journals: &dyn Journals, journal: &mut dyn Journal, id: &str) {
     journals
         .enroll(&identity(6, id), LogState::Loading)
@@ -244,7 +244,7 @@ fn states(journals: &dyn Journals, journal: &mut dyn Journal, id: &str) {
     assert_eq!(texts(journal, 6, opens.position, 1000), ["d", "closes"]);
 }
 
-/// Tests that bytes beside a log are stored under their digest, separately for each log.
+/// Tests that a log's artifacts are stored under their digest, separately for each log.
 fn keeps_blobs(journal: &mut dyn Journal) {
     let large = vec![7; 2 << 20];
     for _ in 0..2 {
@@ -293,7 +293,8 @@ fn many_at_once(journals: &dyn Journals, id: &str) {
     });
 }
 
-/// Tests a journal with fold versions. The journal knows the log. The version only rises.
+/// Tests that a journal keeps a fold version for each log, and that the fold version never falls. The journal must know logs 1
+/// and 2.
 #[allow(dead_code, reason = "an experimental journal does not say it")]
 pub fn names_a_fold_version(journal: &mut dyn Journal) {
     let (first, second) = (LogId([1; 16]), LogId([2; 16]));

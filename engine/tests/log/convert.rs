@@ -199,7 +199,8 @@ fn failing(
                 true => old += 1,
                 false => new += 1,
             }
-            // The check removes unsynced changes again. So states with equal files are different if their durable files differ.
+            // The check simulates a power loss, too. Therefore, two states with equal files are different if their durable
+            // files differ.
             let durable = tree(&left.lose_unsynced(), Path::new(""));
             if seen.insert((tree(&left, Path::new("")), durable)) {
                 check(

@@ -30,7 +30,7 @@ enum Step {
     Sync,
     /// Moves the clock to the next day.
     NextDay,
-    /// Closes (`true`) or drops the writer, and opens the log again.
+    /// Closes (`true`) or drops (`false`) the writer, and opens the log again.
     Reopen(bool),
 }
 
@@ -113,7 +113,7 @@ fn check(memory: &Arc<dyn Storage>, outcome: &Outcome, what: &str) {
     let (_, options) = options();
     let log = Log::open(memory.clone(), &dir(), small(&options))
         .unwrap_or_else(|error| panic!("{what}: {error}"));
-    // A crash or a power loss is not reported as a rollback, also not by readers that recover nothing.
+    // A crash or a power loss is not reported as a rollback, not even by readers, which recover nothing.
     if let Ok(reader) = log.peek() {
         assert_eq!(reader.rollback(), None, "{what}");
     }
@@ -158,7 +158,7 @@ fn check(memory: &Arc<dyn Storage>, outcome: &Outcome, what: &str) {
     assert!(report.ok, "{what}: {report:?}");
 }
 
-/// Checks that every file that an event names exists with that content.
+/// Checks that events name every file in the quarantine, and that each file has the length and the digest in its event.
 fn every_quarantine_file_is_named(storage: &Arc<dyn Storage>, log: &Log, what: &str) {
     let place = dir().join(QUARANTINE_DIR);
     let mut named = HashSet::new();
@@ -253,7 +253,8 @@ fn death_and_power_loss_around_a_segment_that_is_ended_early() {
     }
 }
 
-/// Recovery removed the zeros of another writer. The next segment's header holds the resulting length.
+/// The recovery of the first segment removed the zeros that the killed writer left. The header of the next segment holds the
+/// resulting length.
 #[test]
 fn zeros_that_were_cut_do_not_come_back_behind_a_sealed_segment() {
     use Step::{Append, NextDay, Reopen};

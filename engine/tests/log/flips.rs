@@ -5,8 +5,8 @@ use crate::support::*;
 /// Number of events in each log.
 const EVENTS: usize = 10;
 
-/// Creates twenty logs with groups of one to three events; the last group is acknowledged. Each flip reads all bytes before it
-/// again, so one long log would cost twenty times as much and would test no more.
+/// Creates twenty logs with groups of one to three events; the last group is acknowledged. To check a flipped bit, the test
+/// reads all bytes before that bit again. Therefore, one long log would cost twenty times as much, and would test no more.
 fn golden(format: Format) -> impl Iterator<Item = Memory> {
     (0..20).map(move |log| {
         let memory = Memory::new();

@@ -24,7 +24,8 @@ fn append(log: &Log, said_in_it: &[&str]) {
     writer(log).append(events, Durability::Synced).unwrap();
 }
 
-/// Creates logs of two events, each with other bytes after the head, as a crash can leave them: a torn group, a whole group, and both.
+/// Creates logs of two events, with different bytes after the head, as a crash can leave them: a torn group, a whole group, or
+/// both.
 fn left_behind(format: Format) -> Vec<(&'static str, Memory)> {
     let memory = Memory::new();
     let log = create(&arc(&memory), format, &options().1);
@@ -138,7 +139,7 @@ fn a_reader_that_cannot_recover_says_how_much_lies_beyond_and_why() {
     }
 }
 
-/// Returns the errors of readers. In each run another write fails with `errno`.
+/// Opens the log in several runs, and fails another write with `errno` in each run. Returns the errors of the readers.
 fn refusals(memory: &Memory, errno: i32) -> Vec<Error> {
     let mut refusals = Vec::new();
     for call in 0.. {
@@ -155,7 +156,8 @@ fn refusals(memory: &Memory, errno: i32) -> Vec<Error> {
     refusals
 }
 
-/// Checks that a reader reports a failing disk. Without write permission it reports the state that a writer would have recovered.
+/// Checks the errors of readers. If the disk fails, the reader reports the error of the disk. If the process must not write,
+/// the reader reports an error that `unmended` accepts.
 fn assert_told(memory: &Memory, unmended: fn(&Error) -> bool) {
     // The error numbers are EIO, EMFILE and ENOSPC.
     for errno in [5, 24, 28] {

@@ -64,7 +64,8 @@ fn place(memory: &Memory, seq: u64) -> (PathBuf, u64) {
     (dir().join("events").join(name), place.offset)
 }
 
-/// Runs `act` stopped at every call, and checks every state after a crash. Returns the number of states.
+/// Runs `act` once for each storage call, and stops the run at that call. Checks every state that a crash there can leave.
+/// Returns the number of states.
 fn stopped(
     memory: &Memory,
     act: impl Fn(&Arc<dyn Storage>) -> Result<(), Error>,
@@ -129,7 +130,7 @@ fn an_error_at_every_call_loses_nothing() {
                         "{format:?} {fault:?} cutting {cutting} call {} {}",
                         failed.call, failed.name
                     );
-                    // Repeating the operation succeeds in any state, and every original byte is in the archive.
+                    // The operation succeeds when it is repeated in any state, and every original byte is in the archive.
                     act(&arc(&now)).unwrap_or_else(|error| panic!("{what}: {error}"));
                     verified(&now, &what);
                     let after = tree(&now, &dir());

@@ -385,7 +385,7 @@ fn a_journal_says_why_it_tells_nothing() {
     }
 }
 
-/// A journal that answers after a delay, and names this term.
+/// A journal that answers after a delay, in the given term.
 #[derive(Clone)]
 struct Answering {
     journal: MemoryJournal,
@@ -435,7 +435,7 @@ fn a_server_that_decided_once_is_known_by_every_later_process() {
         say(&writer, "c");
         drop(writer);
         assert_eq!(texts(&hosts.log(0)), ["a", "b", "c"]);
-        // Another system of servers may have a copy of the journal. The operator accepts that system.
+        // Another system of servers can have a copy of the journal. The operator accepts that system.
         let other = hosts.through(0, in_term(8, 1));
         assert_eq!(fault(other.lock()), Some(JournalFault::Moved));
         assert_eq!(other.accept_system().unwrap(), Some((7, 8)));

@@ -8,7 +8,7 @@ use teamlog_engine::verify::ProblemKind;
 use teamlog_engine::{AcceptedRollback, LostEvent};
 use teamlog_engine::{Rollback, internals::Witness};
 
-/// Returns the files of a log that version control keeps.
+/// Returns the files that version control would keep: all files of the log except the lock file.
 fn kept(storage: &Arc<dyn Storage>) -> Vec<(PathBuf, Vec<u8>)> {
     let events = dir().join(EVENTS_DIR);
     let segments = storage.list(&events).unwrap();
@@ -307,7 +307,7 @@ fn readers_beside_a_writer_raise_no_alarm() {
     }
 }
 
-/// The lock file of a removed log does not apply to a new log in its directory.
+/// If a log is removed, its lock file does not apply to a new log in the same directory.
 #[test]
 fn a_new_log_begins_without_witness() {
     let storage = rolled_back(Format::Jsonl);

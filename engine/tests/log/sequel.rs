@@ -299,7 +299,7 @@ fn a_host_beside_a_journal_parts_no_job_at_midnight() {
     }
 }
 
-/// Returns an event of this length in canonical JSON, if its seq has one digit.
+/// Returns an event whose canonical JSON has this length, if the seq of the event has one digit.
 fn sized(len: usize) -> NewEvent {
     let new = said("");
     let event = given!(Event; seq: 1, id: EventId::new(start(), 0), created_at: start(),

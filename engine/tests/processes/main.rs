@@ -1,5 +1,5 @@
-//! Tests that start other processes. They are apart from tests with locks, because a child holds every lock of its parent between
-//! fork and exec.
+//! Tests that start other processes. They are in their own program, because a child process holds every lock of its parent
+//! between fork and exec. That would disturb tests of locks.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,

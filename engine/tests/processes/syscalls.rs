@@ -119,7 +119,7 @@ fn traced(steps: &str, root: &Path) -> Option<Calls> {
     assert!(output.status.success(), "{output:?}");
     let text = std::fs::read_to_string(&trace).unwrap();
     let teams = root.join("teams").display().to_string();
-    // Calls that check a file name the file by its path from the root.
+    // A call that checks a file names the file by its path from the root.
     let looks = |line: &str| line.contains("statx(") && line.contains("\"teams/");
     let ours = text
         .lines()

@@ -29,7 +29,7 @@ pub use teamlog_engine::{
 };
 use teamlog_engine::{Event, Identity, JournalIdentity, ManualClock, NewLog, State, Writer};
 
-/// Both formats: every test runs on both.
+/// Both formats. Every test runs in both.
 pub const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
 /// Returns the time at which the tests' clock starts: 2026-11-21T10:00:00Z.

@@ -26,7 +26,8 @@ impl Authority {
         assert!(output.status.success(), "openssl {line}: {said}");
     }
 
-    /// Creates the certificate `NAME.pem` and the key `NAME.key` for a subject, with the further name `also`, valid for `days` days.
+    /// Creates the certificate `NAME.pem` and the key `NAME.key` for a subject, valid for `days` days. `also` is a further name
+    /// of the subject.
     pub fn vouch(&self, name: &str, subject: &str, also: &str, days: u32) {
         let extensions = self.path("extensions");
         std::fs::write(extensions, format!("subjectAltName={also}\n")).unwrap();

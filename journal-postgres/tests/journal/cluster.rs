@@ -205,7 +205,7 @@ impl Cluster {
         }
     }
 
-    /// Lists the processes of a server. The main process is the last one.
+    /// Lists the processes of a server. The last process in the list is the main process.
     fn processes(&self, at: usize) -> Vec<String> {
         let parent = self.servers[at].child.as_ref().unwrap().id().to_string();
         let output = Command::new("ps")
@@ -298,8 +298,8 @@ impl Cluster {
         thread::sleep(Duration::from_millis(300));
     }
 
-    /// Gives a server a certificate with its key, and the authority for clients (the last file). Replaces its `pg_hba.conf` by
-    /// these lines.
+    /// Gives a server three files: its certificate, its key, and the authority that signs the clients' certificates. Replaces
+    /// the server's `pg_hba.conf` by these lines.
     pub fn encrypt(&self, at: usize, files: [&Path; 3], hba: &str) {
         let dir = &self.servers[at].dir;
         let names = ["ssl_cert_file", "ssl_key_file", "ssl_ca_file"];
@@ -366,18 +366,18 @@ impl Server {
         file.write_all(lines.as_bytes()).unwrap();
     }
 
-    /// Removes the shared memory of a killed server, because the system keeps it and has only 4,096 pieces.
+    /// Removes the shared memory of a killed server. The system would keep it, and allows only 4,096 segments of shared memory.
     fn remove_shared_memory(&self) {
         let Ok(state) = fs::read_to_string(self.dir.join("postmaster.pid")) else {
             return;
         };
-        // The seventh line of `postmaster.pid` has the key and the number.
+        // The seventh line of `postmaster.pid` holds the key and the id of the shared memory segment.
         let number = state
             .lines()
             .nth(6)
             .and_then(|line| line.split_whitespace().nth(1));
         if let Some(number) = number {
-            // A failure does not affect the test.
+            // If the removal fails, the test is not affected.
             let _ = Command::new("ipcrm").args(["-m", number]).status();
         }
     }

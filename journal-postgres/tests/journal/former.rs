@@ -1,4 +1,5 @@
-//! Tests of a primary that continues after another server was promoted. No host trusts it, although the connections to it work.
+//! Tests of a primary that continues after another server was promoted. No host trusts the former primary, although connections
+//! to it still work.
 
 use crate::cluster::{Cluster, config};
 use crate::conformance::identity;
@@ -90,7 +91,7 @@ fn a_former_primary_that_goes_on_is_left() {
     let seq = record(&late, "on the new primary");
     let seen = fresh(&reader).unwrap();
     assert!(seen >= seq, "fresh, but event {seq} is not there: {seen}");
-    // This host has made no request since the promotion, so its append must reach the new primary within the call.
+    // This host has made no request since the promotion. Its append must still reach the new primary, within one call.
     let appended = recorder.append(note("by a host that had heard nothing"), Durability::Synced);
     match appended {
         Ok(appended) => assert!(appended.unwrap().last_seq > seq),

@@ -1,5 +1,5 @@
-//! Three hosts write one log through PostgreSQL while connections break, servers stop and the primary dies. Then each host's
-//! answers are compared with its log.
+//! Three hosts write one log through PostgreSQL while connections break, servers stop and the primary dies. Then the answers
+//! that each host got are compared with the host's log.
 //!
 //! `TEAMLOG_JOURNAL_ROUNDS` is the number of rounds; default 1.
 
@@ -235,7 +235,8 @@ fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course, former: Form
     match former {
         // A paused server neither answers nor ends. A client waits, then asks the next server.
         Former::Stands => cluster.pause(0),
-        // The standbys stop following, because events that the former primary acknowledges meanwhile would be lost.
+        // Detach the standbys first. Otherwise the former primary could still acknowledge events, and the promotion would lose
+        // them.
         Former::GoesOn => cluster.detach(&[1, 2]),
     }
     // The standby with more WAL is promoted, because it has all acknowledged events.

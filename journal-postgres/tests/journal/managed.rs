@@ -12,11 +12,11 @@ use teamlog_engine::journal::{
 use teamlog_engine::{Error, JournalFault};
 use teamlog_journal_postgres::{Config, PostgresJournals};
 
-/// The functions that Aurora refuses, if they can be refused to a role.
+/// Refuses ordinary roles the functions that Aurora refuses. Some of Aurora's refusals cannot be imitated by rights.
 const REFUSED: &str =
     "revoke execute on function pg_current_wal_lsn(), pg_control_system() from public";
 
-/// Starts a service without a standby that a role can see, and with a role that has the rights of a managed service.
+/// Starts a service without a visible standby, and creates a role with the rights that a managed service grants.
 fn service() -> Option<Cluster> {
     let cluster = Cluster::start()?;
     for at in 0..cluster.servers.len() {
@@ -123,7 +123,8 @@ fn a_managed_service_is_a_journal_where_a_person_says_so() {
     a_copy_is_refused(&cluster, &config, &made.journal, a);
     settings_are_checked(&cluster, &config);
 
-    // The service fails over to another server, and the replacement of the system id stays the same.
+    // The service fails over to another server. The term stays the same, because the id that replaces the system id does not
+    // change.
     for journal in [&mut first, &mut second] {
         journal.expect_term(known);
     }
@@ -190,7 +191,7 @@ fn settings_are_checked(cluster: &Cluster, config: &Config) {
     set("fsync = off");
     refused("fsync must be on");
     set("fsync = on");
-    // The journal promises to count copies.
+    // Sets the number of copies that the journal promises.
     let promise = |copies: u32| {
         cluster.sql_in(
             0,

@@ -168,7 +168,7 @@ fn a_pooler_of_transactions_is_refused() {
     direct.enroll(&identity(1, &id), LogState::Open).unwrap();
     for mode in ["transaction", "statement"] {
         let bouncer = Bouncer::start(&program, &cluster, mode, cluster.servers[0].port);
-        // Inspect twice: traces of the first inspection must change nothing.
+        // Inspect twice, because the first inspection must leave no trace that changes the second result.
         for _ in 0..2 {
             match bouncer.config("ada").inspect() {
                 Err(Error::Journal {
@@ -189,7 +189,8 @@ fn a_pooler_of_transactions_is_refused() {
     }
 }
 
-/// The hosts never inspected the journal. The pooler gives one host the session of another host, and neither host records in it.
+/// The hosts never inspected the journal. The pooler gives one host the session of another host, and neither host records in
+/// that session.
 #[test]
 fn hosts_that_share_a_session_do_not_record_in_it() {
     let Some(program) = program() else { return };

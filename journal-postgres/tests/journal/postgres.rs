@@ -128,7 +128,8 @@ fn hosts_change_nothing(cluster: &Cluster) {
     );
 }
 
-/// Several roots on one machine have the same name. Each has an id, by which its lag is known. A role changes only its own rows.
+/// Several roots on one machine have the same name. Each root has an id, under which its lag is stored. A role changes only its
+/// own rows.
 fn hosts_with_one_name_are_told_apart(cluster: &Cluster, id: &str) {
     let dir = tempfile::tempdir().unwrap();
     for role in ["ada_role", "eve_role"] {

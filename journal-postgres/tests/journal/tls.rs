@@ -1,4 +1,5 @@
-//! Tests of encrypted connections: the server's identity is checked, and the client may have to show a certificate.
+//! Tests of encrypted connections: the client checks the server's identity, and a server can require a certificate of the
+//! client.
 
 use crate::authority::Authority;
 use crate::cluster::{Cluster, config};

@@ -1,4 +1,4 @@
-//! commitlog. It never syncs its segments (its `flush` syncs only the index), so its durable appends are not measured.
+//! commitlog. This store never syncs its segments (its `flush` syncs only the index), so its durable appends are not measured.
 
 use crate::contestant::{Appender, Depth, History, Sink, parts, take};
 use crate::draft::record;

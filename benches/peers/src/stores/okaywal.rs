@@ -25,7 +25,7 @@ impl Okaywal {
         Okaywal::Log(WriteAheadLog::recover(dir.join("wal"), LogVoid).unwrap())
     }
 
-    /// Opens a log, which recovers and so reads everything.
+    /// Opens a log. Opening recovers the log, and therefore reads all entries.
     pub fn open(dir: &Path) -> Okaywal {
         let okaywal = Okaywal::Kept(dir.to_owned());
         okaywal.scan(Depth::Records, 1);

@@ -11,7 +11,7 @@ const FILE: &str = "sqlite";
 const BATCH: u64 = 10_000;
 const INSERT: &str = "INSERT INTO events (seq, trace, line) VALUES (?1, ?2, ?3)";
 
-/// One connection shared by all threads, which is faster than a connection for each.
+/// One connection that all threads share. This is faster than a connection for each thread.
 pub struct Sqlite(Mutex<Connection>);
 
 impl Sqlite {
@@ -46,7 +46,7 @@ impl Sink for Sqlite {
     }
 }
 
-/// A history; each thread reads it with its own connection.
+/// A history; each thread reads the history with its own connection.
 pub struct History {
     path: PathBuf,
     connection: Connection,

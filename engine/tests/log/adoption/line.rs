@@ -1,4 +1,4 @@
-//! A connection to a journal in memory that is cut, or that delivers a group late.
+//! A connection to a journal in memory. The connection can be cut, or can deliver a group late.
 
 use crate::support::*;
 use std::sync::Mutex;
@@ -10,14 +10,14 @@ use teamlog_engine::journal::{
 };
 use teamlog_engine::{Identity, JournalFault, JournalIdentity};
 
-/// A connection to a journal that is cut at a call, before or after the call is carried out.
+/// A connection to a journal. The connection is cut at one call, before or after the journal carries out that call.
 #[derive(Debug, Clone, Default)]
 pub struct Line {
     pub journal: MemoryJournal,
     /// Number of calls until the cut, and true if the last of these calls is carried out.
     cut: Arc<Mutex<Option<(usize, bool)>>>,
     happened: Arc<AtomicBool>,
-    /// A group that was sent, and arrives with the next group.
+    /// A group that was sent. The group arrives together with the next group.
     late: Arc<Mutex<Option<LateTurn>>>,
     /// True if the next group that changes the log's state arrives late.
     pub delays: Arc<AtomicBool>,

@@ -47,7 +47,7 @@ pub fn part(index: u32, len: u32) -> GroupPart {
     GroupPart { index, len }
 }
 
-/// Returns any name that the engine accepts: 1 to 128 bytes without control characters.
+/// Generates names that the engine accepts: 1 to 128 bytes without control characters.
 pub fn identifier() -> impl Strategy<Value = Cow<'static, str>> {
     let any = proptest::collection::vec(
         prop_oneof![4 => proptest::char::range(' ', '~'), 1 => any::<char>(), 1 => Just('"'), 1 => Just('\\')],
@@ -66,7 +66,7 @@ pub fn identifier() -> impl Strategy<Value = Cow<'static, str>> {
     })
 }
 
-/// Returns canonical JSON of any shape, a few levels deep.
+/// Generates canonical JSON of any shape, a few levels deep.
 pub fn payload() -> impl Strategy<Value = Cow<'static, str>> {
     let text =
         any::<String>().prop_map(|text| Json::from_value(&text).unwrap().as_str().to_owned());

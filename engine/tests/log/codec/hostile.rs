@@ -246,7 +246,7 @@ fn binary_fields_are_checked_behind_a_right_checksum() {
         assert_ne!(broken[at], byte, "{what}");
         broken[at] = byte;
         let broken = with_right_checksum(Format::Binary, broken);
-        // If this flag is set, the frame is valid after its foreign mark is removed, so the flag alone is no fault.
+        // This byte differs from the frame's byte only in the foreign mark, so the changed frame is valid.
         if what != "flag of a ref that is not there" {
             assert!(
                 matches!(decode(Format::Binary, &broken), Err(FrameError::Damaged(_))),
@@ -284,7 +284,8 @@ fn bytes_that_cannot_become_a_frame_are_damaged_at_once() {
     ));
 }
 
-/// Returns payloads that contain a stored line: as an object, as a string, deep inside, and followed by a line of its own.
+/// Returns payloads that contain a stored line: as an object, inside an array, deep inside an object, as a string, and between
+/// newlines.
 fn smuggled() -> Vec<String> {
     let line = String::from_utf8(alone(Format::Jsonl, &bare(1))).unwrap();
     let object = line.trim_end();

@@ -1,5 +1,5 @@
 //! Tests of a crash, a recovery, and a second crash. Events that a recovery returned are as durable as acknowledged events. The
-//! quarantine of a recovery is kept. A recovery continues only in a segment that follows.
+//! quarantine of a recovery is kept. A recovery never continues in a segment whose header does not fit the previous segment.
 
 use super::*;
 use teamlog_engine::internals::codec::{Predecessor, SegmentHeader};
@@ -118,7 +118,7 @@ fn quarantined(storage: &Arc<dyn Storage>) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Damages a header or the segment before it.
+/// Damages a segment's header, or the bytes of the previous segment.
 type Harm = fn(&mut SegmentHeader, &mut Vec<u8>);
 
 fn previous(header: &mut SegmentHeader) -> &mut Predecessor {

@@ -9,7 +9,7 @@ fn problems(report: &Report) -> Vec<&'static str> {
     problems.map(|problem| problem.kind.name()).collect()
 }
 
-/// Returns a log with `acked` acknowledged appends, and the bytes that another append would add.
+/// Returns a log with two acknowledged appends, the bytes of its segment, and the bytes that two further appends would add.
 pub fn with_next_group(format: Format) -> (Memory, Vec<u8>, Vec<u8>) {
     let memory = fresh(format);
     run(&arc(&memory), &[Step::Append(2, 40), Step::Append(1, 20)]);
@@ -206,7 +206,7 @@ fn without_a_head_only_a_clean_log_is_opened() {
         let log = open(&arc(&memory), &options().1);
         let error = log.lock().err().unwrap();
         assert!(error.to_string().contains("no valid head"), "{error}");
-        // If one slot is damaged, no event is lost.
+        // If one slot of the head is damaged, no event is lost.
         let memory = self::fresh(format);
         run(
             &arc(&memory),
@@ -243,7 +243,7 @@ fn a_reader_stops_at_the_head_while_somebody_writes() {
     }
 }
 
-/// Returns a log of two segments, and the bytes of its first segment and of its head before the second event.
+/// Returns a log of two segments, and the bytes that its head had after the first event.
 pub fn two_segments(format: Format) -> (Memory, Vec<u8>) {
     let memory = fresh(format);
     run(&arc(&memory), &[Step::Append(1, 5)]);

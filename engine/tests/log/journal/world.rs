@@ -11,7 +11,7 @@ use teamlog_engine::{
 
 pub const HOSTS: usize = 3;
 
-/// State that a host folds: every claim gets the next epoch, and only the holder of a claim releases it.
+/// State that a host folds. Every claim gets the next epoch, and only the holder of a claim can release the claim.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claims {
     pub texts: Vec<String>,
@@ -466,7 +466,7 @@ impl Journal for Line {
         let outcome = match groups {
             _ if world.one_in(12) => vec![Outcome::Unreachable(gone())],
             _ if world.one_in(12) => vec![Outcome::Unknown(gone())],
-            // A server may report a conflict for the whole call, and not per log.
+            // A server can report a conflict for the whole call, and not per log.
             _ if world.one_in(20) => vec![Outcome::Conflict],
             [group] if world.one_in(10) => {
                 guard(&world.late).push(Late {

@@ -11,8 +11,8 @@ fn noted(text: &str) -> NewEvent {
     event
 }
 
-/// Creates a log of one event, a batch of 12 events, and one event. In the batch, event 5 causes 6, 8 is not foreign, 10 is
-/// caused by the first event of the log, and 11 has the key of 8.
+/// Creates a log of one event, a batch of 12 events, and one event. In the batch, event 5 causes event 6, event 8 is not
+/// foreign, the first event of the log causes event 10, and events 8 and 11 have the same key.
 fn batch(format: Format) -> Memory {
     let memory = Memory::new();
     let log = create(&arc(&memory), format, &options().1);
@@ -35,8 +35,8 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
     for format in FORMATS {
         let whole = batch(format);
         let before = events(&opened(&whole));
-        // For any damage, events 5 and 6 are lost, because 5 causes 6. Events 8 and 11 are lost too, because they have the same
-        // key.
+        // Salvage keeps a single event of a damaged group only if the event is foreign and no other event of the group is
+        // related to it. So 5 and 6 are lost (5 causes 6), 8 is lost (not foreign), and 11 is lost (it has the key of 8).
         let bound = [5u64, 6, 8, 11];
         for damaged in 2..=13u64 {
             let what = format!("{format:?}, event {damaged}");
@@ -44,7 +44,8 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
             let (path, offset) = place(&whole, damaged);
             memory.corrupt(&path, offset + 60, 4).unwrap();
             let mut gone: Vec<u64> = bound.to_vec();
-            // If event 6 or 11 cannot be read, nothing shows that event 5 or 8 is related to it.
+            // If event 6 cannot be read, nothing shows that event 5 is related to it, so event 5 is kept. If event 8 cannot be
+            // read, nothing shows that event 11 has the key of event 8, so event 11 is kept.
             match damaged {
                 6 => gone.retain(|seq| *seq != 5),
                 8 => gone.retain(|seq| *seq != 11),

@@ -53,7 +53,7 @@ fn what_can_be_read_is_salvaged_by_whole_groups() {
         let head = dir().join("head");
         let identity = dir().join("log.json");
         type Damage<'a> = Box<dyn Fn(&Memory) + 'a>;
-        // Each case: the damage, the lost events, and the expected count of lost events.
+        // Each case: a name, the damage, and the seqs of the lost events.
         let cases: Vec<(&str, Damage<'_>, Vec<u64>)> = vec![
             ("one event", Box::new(|m| spoil(m, 5)), vec![5]),
             (

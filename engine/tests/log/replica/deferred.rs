@@ -104,7 +104,7 @@ fn what_a_failed_sync_leaves_in_doubt_is_written_again() {
             }
             assert!(closed.is_err_and(|error| error.is_sync_error()));
             failed += 1;
-            // The system treats the bytes as written although their write failed.
+            // The operating system treats the bytes as written, although their write failed.
             hosts.hosts[0]
                 .forget_unsynced(&faulty.calls()[at].1)
                 .unwrap();
