@@ -1,9 +1,10 @@
 //! The agent tokens that are valid on this host. A file of the data root lists them. No log and no backup contains that file.
 //!
-//! Each log holds the tokens of its team; the file lists the valid ones. `token-add` makes its token valid. A log from
-//! elsewhere (`import --events`, `restore`, `join`) brings tokens along, but none of them is valid until the owner of the
-//! root accepts it. A root without the file was written by an older version. In that case all tokens of the root are
-//! accepted when the file is first needed. A later import then finds the file, so its tokens are not accepted.
+//! Each log contains the tokens of its team. The file lists the tokens that are valid. `token-add` makes the added token
+//! valid. A log from elsewhere (`import --events`, `restore`, `join`) also contains tokens, but each is invalid until the
+//! owner of the root accepts it. A root without the file was written by an older version. In that case all tokens of the
+//! root are accepted when the file is first needed. After that, the file exists, so the tokens of a later import are not
+//! accepted.
 
 use crate::agent_token::TokenShown;
 use crate::handle::root::{ACCEPTED_TOKENS_FILE, RootOptions, TEAMS_DIR};
@@ -15,14 +16,15 @@ use teamlog_engine::storage::LockError;
 /// Maximum size of the file; enough for about forty thousand tokens.
 const BYTES_MAX: u64 = 8 << 20;
 
-/// Content of the file. A missing field counts as empty, so `{}` accepts no token.
+/// Content of the file of accepted tokens. A missing field counts as empty, so `{}` accepts no
+/// token.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct AcceptedTokens {
     /// Tokens that are valid.
     #[serde(default)]
     accepted: BTreeSet<AcceptedToken>,
-    /// Digests of tokens that were revoked on this host. They stay invalid even if a backup from before the revocation is
-    /// restored.
+    /// Digests of tokens that were revoked on this host. These tokens stay invalid even if a backup from before the
+    /// revocation is restored.
     #[serde(default)]
     revoked: BTreeSet<String>,
 }
@@ -46,7 +48,7 @@ impl AcceptedToken {
 }
 
 impl AcceptedTokens {
-    /// Reads the file; `None` if it does not exist.
+    /// Reads the file of accepted tokens; `None` if the file does not exist.
     fn read(storage: &dyn Storage) -> Result<Option<AcceptedTokens>> {
         let path = path();
         let bytes = match storage.read(&path, BYTES_MAX) {
@@ -93,8 +95,8 @@ impl Root {
         })
     }
 
-    /// Returns the content of the file. If the file does not exist, returns all tokens of the root, because an older version
-    /// accepted them all.
+    /// Returns the content of the file of accepted tokens. If the file does not exist, returns all tokens of the root,
+    /// because the older version that wrote the root accepted all tokens.
     fn accepted_tokens(&self) -> Result<AcceptedTokens> {
         match AcceptedTokens::read(self.storage().as_ref())? {
             Some(tokens) => Ok(tokens),
@@ -128,7 +130,8 @@ impl Root {
         Ok(tokens)
     }
 
-    /// Returns the tokens of all teams that are not revoked. Skips teams whose log cannot be read.
+    /// Returns all tokens, of all teams, that are not revoked. Skips teams whose log cannot be
+    /// read.
     fn adopted(&self) -> Result<AcceptedTokens> {
         let mut tokens = AcceptedTokens::default();
         for name in self.teams()? {
@@ -146,8 +149,8 @@ impl Root {
             .map(drop)
     }
 
-    /// Returns the tokens of a team that are not valid on this host. With `keep`, first accepts all tokens that this host has
-    /// not revoked.
+    /// Returns those tokens of a team that are not valid on this host. With `keep`, first accepts all tokens that this host
+    /// has not revoked.
     pub(crate) fn foreign_tokens(&self, team: &str, keep: bool) -> Result<Vec<TokenShown>> {
         let live = self.team(team)?.agent_tokens()?;
         if keep {

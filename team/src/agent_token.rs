@@ -162,7 +162,8 @@ impl Team {
     }
 
     /// Returns the agent and the scope of the token with this digest. Returns `None` if the token is unknown, revoked or not
-    /// accepted, and if the team is closed and refuses all acts. Compares digests in constant time.
+    /// accepted. Also returns `None` if the team is closed, because a closed team refuses all acts. Compares digests in
+    /// constant time.
     ///
     /// # Errors
     /// Errors of the log.

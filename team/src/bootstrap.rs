@@ -1,4 +1,5 @@
-//! The rules of the bootstrap contract. They decide the effect of a report on a run from the run and the report alone.
+//! The rules of the bootstrap contract. The rules decide the effect of a report on a run, from the
+//! run and the report alone.
 //!
 //! A report is parsed (`payload`), then checked against the contract's codes in their order ([`breach`]), then against
 //! the table of states in which each event is legal ([`events`]), then against further conditions of its event
@@ -83,7 +84,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<BootstrapAct> {
     acts
 }
 
-/// Returns the breach of the contract by a handshake that reached its time limit without a report.
+/// Returns the breach of the contract for a handshake whose time limit passed without a report.
 pub(crate) fn handshake_breach(run: &Run) -> Breach {
     let missing = breach::unready(run).join(" and ");
     Breach {

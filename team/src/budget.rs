@@ -5,7 +5,8 @@ use crate::projections::usage::event::UsageFact;
 use crate::projections::usage::event::{Budget, SoftLimitReached};
 use crate::projections::usage::{BudgetInfo, UsageOf};
 
-/// Refuses new work if the team or the agent has spent a hard budget. Accepts any work that has begun.
+/// Refuses new work if the team or the agent has spent a hard budget. Does not refuse work that has
+/// begun.
 pub(crate) fn check(live: &Live, worker: Option<&str>) -> Result<()> {
     let Some(BudgetInfo { budget, .. }) = live.budget()? else {
         return Ok(());
@@ -109,7 +110,8 @@ impl SpentBudget {
 const MAX_TOKENS: &str = "--max-tokens";
 const PER_AGENT: &str = "--per-agent";
 
-/// Returns all limits of the budget as options, because a budget is set as a whole. Option `flag` gets the value N.
+/// Returns all limits of the budget as command-line options, because a budget is set as a whole.
+/// The option `flag` gets the value N.
 fn raised(budget: &Budget, flag: &str) -> String {
     let limits = [
         (MAX_TOKENS, budget.max_tokens),

@@ -36,7 +36,8 @@ impl Ctx {
     }
 }
 
-/// A command. It decides on the present state, and answers from the state after its own events.
+/// A command. A command decides on the present state, and answers from the state after its own
+/// events.
 pub(crate) trait Command: Clone + Send + 'static {
     /// Part of the decision that the answer needs.
     type Decided: Send + 'static;
@@ -47,13 +48,14 @@ pub(crate) trait Command: Clone + Send + 'static {
     /// implementation permits nothing.
     fn terms(&self) -> CommandTerms<'_>;
 
-    /// Returns true if an event of this command only follows from another event. Such an event keeps the trace of its own subject, and has
-    /// no actor.
+    /// Returns true if this command's event is only a consequence of another event. Such an event keeps the trace of its own subject, and
+    /// has no actor.
     fn is_consequence(&self, event: &NewEvent) -> bool {
         CONSEQUENCES.contains(&&*event.kind)
     }
 
-    /// Decides from input, context and state alone, as a pure function. An error records nothing.
+    /// Decides from input, context and state alone, as a pure function. If this fails, no event is
+    /// recorded.
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>>;
 
     /// Returns the answer. Called after the command's events have their seqs and times and are part of the state.

@@ -225,7 +225,8 @@ impl InputReader<'_> {
     }
 
     fn check_missing(&mut self) -> Result<(), Fault> {
-        // Booleans and numbers in required text fields. They count as missing, and the message shows how to write them as text.
+        // Booleans and numbers in required text fields. Such a value counts as missing, and the
+        // error message shows how to write the value as text.
         let mut empty = BTreeMap::new();
         for field in &self.shapes.whole.fields {
             let Some(value) = self.input.get(&field.name) else {
@@ -312,7 +313,8 @@ impl InputReader<'_> {
         Ok(())
     }
 
-    /// Takes a common field out of the input, unless the operation declares a field of that name itself.
+    /// Takes a common field out of the input, unless the operation declares its own field of that
+    /// name.
     fn take_common(&mut self, name: &str) -> Option<String> {
         match self.shapes.own.field(name) {
             Some(_) => None,

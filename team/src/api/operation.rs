@@ -135,8 +135,8 @@ impl Operation {
     pub fn shape(&self) -> Shape {
         Shape::from_schema(&self.input_schema())
     }
-    /// Returns the shapes of the input. Computes them from the schemas only once per operation, because that takes longer than most
-    /// operations.
+    /// Returns the shapes of the input. Computes the shapes from the schemas only once per operation, because the computation takes
+    /// longer than most operations.
     pub(super) fn shapes(&self) -> Arc<Shapes> {
         static READ: Mutex<BTreeMap<&str, Arc<Shapes>>> = Mutex::new(BTreeMap::new());
         let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,7 +198,8 @@ impl<O: Op> Input for O {
     }
 }
 
-/// Serializes an answer. The contract promises that the JSON can be parsed into the answer's type again without loss.
+/// Serializes an answer. The contract promises that the JSON can be parsed back into the answer's
+/// type without loss.
 fn json<D: Serialize + DeserializeOwned>(data: &D) -> Result<Box<RawValue>> {
     let answer = serde_json::value::to_raw_value(data).map_err(broken)?;
     debug_assert_eq!(

@@ -167,8 +167,8 @@ impl Kind {
         }
     }
 
-    /// Returns true if a value has this kind. Accepts every text for a choice, because the input type may know more spellings of the words
-    /// than the schema lists.
+    /// Returns true if a value has this kind. For a choice, accepts every text, because the input type may accept more spellings than the
+    /// schema lists.
     pub fn holds(&self, value: &Value) -> bool {
         match self {
             Kind::Text | Kind::Choice(_) => value.is_string(),

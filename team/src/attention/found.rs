@@ -146,7 +146,8 @@ fn bootstrap_breached(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds tasks whose lease has expired and that no agent has claimed since. The expiry need not be recorded by an event yet.
+/// Finds tasks whose lease has expired and that no agent has claimed since. Includes tasks without
+/// a recorded expiry event.
 fn leases_expired(look: &mut AttentionScan<'_>) -> Result<()> {
     let mut tasks = look.live.expired_tasks(look.now, look.asked())?;
     let left = look.asked().saturating_sub(tasks.len());

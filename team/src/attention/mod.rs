@@ -1,5 +1,5 @@
-//! `attention`: lists problems for a person or leader, each with a command that helps. It reads indexes of open entries, up
-//! to a bound per kind, and not the log's history.
+//! `attention`: lists problems for a person or leader, each with a command that helps. The command reads indexes of open
+//! entries, up to a bound per kind, and does not read the log's history.
 
 mod agents;
 mod approvals;

@@ -1,4 +1,4 @@
-//! A backup directory. It lies outside the data root and has one directory per team.
+//! A backup directory. The directory is outside the data root and has one directory per team.
 
 use crate::handle::root::RootOptions;
 use crate::operation::prelude::*;

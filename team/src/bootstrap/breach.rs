@@ -1,5 +1,5 @@
-//! Breaches of the bootstrap contract: the codes, their conditions, and the state to which each rolls the run back. If several breaches
-//! apply, the first one in the table is taken.
+//! Breaches of the bootstrap contract: the codes, their conditions, and the state to which each breach rolls the run back. If several
+//! breaches apply, the first one in the table is taken.
 
 use super::*;
 

@@ -1,7 +1,8 @@
-//! The reportable events of a run: their names, the states in which each is legal, and their fields. The reader of payloads,
-//! the rules and the documents all use this table.
+//! The reportable events of a run: their names, the states in which each event is legal, and their fields. The reader of
+//! payloads, the rules and the documents all use this table.
 //!
-//! A signal between members counts as the event with its meaning, if there is one.
+//! A signal between members counts as the event that has the same meaning, if there is such an
+//! event.
 
 use super::*;
 use State::{CoreReady, Fallback, Init, MembersReady, Running, TeamProbed, TeamReady};
@@ -50,7 +51,8 @@ const fn may(name: &'static str, aliases: &'static [&'static str]) -> Field {
     }
 }
 
-/// Fields that every event may have, with any value. They are only stored.
+/// Fields that every event may have, with any value. The rules ignore these fields; they are only
+/// stored.
 pub const KEPT: [&str; 2] = ["note", "details"];
 
 const DOMAIN: Field = must("domain", &["d", "domain_key"]);
@@ -224,7 +226,8 @@ impl Event {
     pub fn name(self) -> &'static str {
         self.row().name
     }
-    /// Returns true if only a core member may report the event. If the lead reports it, the lead acts in place of the core.
+    /// Returns true if only a core member may report the event. If the lead reports such an event,
+    /// the lead acts in place of the core.
     pub(super) fn is_of_core(self) -> bool {
         matches!(
             self,

@@ -40,8 +40,8 @@ const MESSAGE: &str = "message";
 const LOOKALIKE: (usize, usize) = (1, 4);
 
 impl Fields {
-    /// Returns the fields with aliases resolved, and the extra fields that are only stored. In a message, each field that the event does
-    /// not have is only stored.
+    /// Returns the fields with aliases resolved, and the extra fields that are only stored. In a message, the extra fields are all
+    /// fields that the event does not have.
     pub fn read(
         event: Event,
         data: &Map<String, Value>,

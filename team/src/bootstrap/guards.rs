@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Records the answer of TeamCreate. Accepts a second answer only if the first answer led to no branch.
+/// Records the answer of TeamCreate. Accepts a second answer only if the first answer led to no
+/// branch.
 pub fn probed(run: &Run, probe: &Probe) -> Ruled {
     let leads = run.probe.as_ref().is_some_and(|known| {
         known.outcome == Outcome::Unavailable
@@ -167,7 +168,7 @@ pub fn ready(run: &Run, from: &Participant, launch: Option<u32>) -> Ruled {
     }
 }
 
-/// Launches again the core members whose acks are missing.
+/// Records a second launch of the core members whose acks are missing.
 pub fn relaunched(run: &Run, missing: Option<&[Core]>) -> Ruled {
     let missing = match missing {
         Some(missing) => missing.to_vec(),

@@ -73,7 +73,7 @@ impl BootstrapList {
     }
 }
 
-/// Parses the cursor. It names the event that began the last run of the previous page.
+/// Parses the cursor. The cursor names the event that began the last run of the previous page.
 fn begun_at(cursor: &str) -> Result<u64, Refusal> {
     let rule = "must be the next_cursor of the previous page";
     let seq = cursor.trim().parse().ok();

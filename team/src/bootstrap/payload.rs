@@ -7,7 +7,7 @@ use super::*;
 pub struct Report {
     pub event: Event,
     /// The payload, or the error in the data. The error is kept only if the event is a breach of the contract regardless of its
-    /// data: it comes too early, or the lead signs for the core.
+    /// data: the event comes too early, or the lead signs for the core.
     pub said: Result<Payload, Box<Refusal>>,
     /// Fields that are only stored with the event.
     pub beside: Map<String, Value>,
@@ -27,7 +27,8 @@ pub struct Payload {
     pub role: Option<String>,
     /// True if the lead calls its text a simulation of other members' work.
     pub simulation: bool,
-    /// Rule for the report, for runs in which the report's event is legal.
+    /// Function that computes the effect of the report. Call it only for a run in which the
+    /// report's event is legal.
     pub rule: Rule,
 }
 
@@ -301,7 +302,8 @@ fn recorded(signal: String, said: Map<String, Value>, warning: Option<&'static s
     Payload::new(move |_| Ok(Accepted::one(act.clone()).warned(warning)))
 }
 
-/// Parses the outcome of TeamCreate. It is a word, an object with one field, or the literal answer.
+/// Parses the outcome of TeamCreate. The outcome is a word, an object with one field, or the
+/// literal answer.
 fn probed(fields: &Fields) -> Result<Probe, Refusal> {
     let mut probe = match (fields.value("outcome"), fields.value("raw")) {
         (Some(Value::String(word)), raw) => {
@@ -421,7 +423,7 @@ fn roster(fields: &Fields) -> Result<Roster, Refusal> {
     Ok((core, domains))
 }
 
-/// Returns the evidence. It is in the field `evidence`, or the data itself is the evidence.
+/// Returns the evidence: the field `evidence`, or the whole data if there is no such field.
 fn evidence(fields: Fields) -> Result<Option<Map<String, Value>>, Refusal> {
     let given = fields.map("evidence")?;
     let own = fields.all();

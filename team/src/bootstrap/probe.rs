@@ -132,7 +132,7 @@ fn of_text(text: &str) -> Probe {
 }
 
 /// Returns the name of the team that the caller already leads. The name follows the phrase in quotes or brackets, or is a
-/// single word at the end of the text or sentence. Any other word could be part of a sentence.
+/// single word at the end of the text or of a sentence. Any other word could be part of a sentence.
 fn led(text: &str, lower: &str) -> Option<String> {
     let rest = text.get(lower.find(LEADING)? + LEADING.len()..)?;
     let apart = |c: char| c.is_whitespace() || QUOTES.iter().chain(&BRACKETS).any(|one| one.0 == c);

@@ -34,7 +34,7 @@ impl Accepted {
             ..Accepted::default()
         }
     }
-    /// Accepts a report that is only a repetition. Records nothing.
+    /// Accepts a report that only repeats an earlier report. Records nothing.
     pub fn known(what: &str) -> Accepted {
         Accepted::default().warned(Some(what))
     }

@@ -30,7 +30,8 @@ pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timesta
 pub(crate) enum ClaimCheck<'a> {
     /// The proof belongs to the live claim.
     Holds(&'a Claim),
-    /// The task is free. The caller gave it up earlier, and no other agent has claimed it since.
+    /// The task is free. The caller released the task earlier, and no other agent has claimed the
+    /// task since.
     GaveUp,
     Unclaimed,
 }

@@ -1,4 +1,5 @@
-//! Checks of a claim that a command presents: the caller may present the claim, and the claim is the live one.
+//! Checks of a claim that a command presents: the caller has permission to present the claim, and
+//! the claim is live.
 
 use crate::claim::holding::{self, ClaimCheck, TaskDecision};
 use crate::command::authority::ClaimProof;
@@ -27,7 +28,7 @@ macro_rules! claim_proof {
 pub(crate) use claim_proof;
 
 impl<'a> ClaimProof<'a> {
-    /// Refuses a caller that may not present the claim. There are two rules:
+    /// Refuses a caller that must not present the claim. There are two rules:
     ///
     /// - An authenticated agent may not name another agent as worker.
     /// - The named worker and the acting agent must be the holder, because an epoch can be guessed and a token overheard.
@@ -113,7 +114,8 @@ impl<'a> ClaimProof<'a> {
             && claim.owner != agent
             && !self.force
         {
-            // An authenticated agent that may not use `force` was refused earlier, so the hint may name `force`.
+            // Authenticated agents without permission to use `force` were refused earlier, so the
+            // hint can name `force`.
             return Err(decision.not_holder(claim, "agent", agent, true));
         }
         decision.claim_of(self).map(drop)

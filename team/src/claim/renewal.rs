@@ -10,7 +10,7 @@ use crate::projections::task::event::{Lease, TaskAct};
 const CLAIMS_MAX: usize = 16;
 
 /// Adds a renewal for each live claim that the acting agent made in this session, if the share of the lease that is left is below the
-/// setting. Adds none if the command records no event, and none for a task that the command itself changes.
+/// setting. Adds no renewal if the command records no event. Adds no renewal for a task that the command itself changes.
 pub(crate) fn renew_own(ctx: &Ctx, live: &Live, events: &mut Vec<NewEvent>) -> Result<()> {
     let Some(session) = ctx.control.origin.claim_session.as_deref() else {
         return Ok(());
@@ -55,7 +55,7 @@ fn changes(events: &[NewEvent], task_id: &str) -> bool {
     events.iter().any(is_of_task)
 }
 
-/// Returns true if the lease has not expired and the share of it that is left is below the setting.
+/// Returns true if the lease has not expired and its remaining share is below the setting.
 fn is_due(ctx: &Ctx, live: &Live, claim: &Claim) -> Result<bool> {
     let left = claim.leased_until.micros() - ctx.now.micros();
     let percent = live.setting(Setting::ClaimsRenewBelow)?.0.number();

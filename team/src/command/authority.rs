@@ -13,7 +13,8 @@ pub(crate) struct CommandTerms<'a> {
     pub grants: bool,
     /// True if the leader is the actor of the events when the input names no agent.
     pub led: bool,
-    /// True if the input names the acting agent. Some commands name none; their events have the holder or the leader as actor.
+    /// True if the input names the acting agent. If the input of a command names no agent, the
+    /// actor of its events is the holder or the leader.
     pub names_actor: bool,
 }
 
@@ -92,7 +93,8 @@ impl<'a> CommandTerms<'a> {
     }
 }
 
-/// A claim that a command presents. If it has both a token and an epoch, both must be right.
+/// A claim that a command presents. If the command presents both a token and an epoch, both must be
+/// right.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClaimProof<'a> {
     pub task_id: &'a str,

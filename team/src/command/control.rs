@@ -1,10 +1,11 @@
-//! Control fields of a call: key, trace, actor and origin. A call has them in addition to its input.
+//! Control fields of a call: key, trace, actor and origin. A call has these fields in addition to
+//! its input.
 
 use super::authority::{Actor, CommandTerms};
 use super::deadline::Deadline;
 use crate::prelude::*;
 
-/// Control fields of a call. Any command accepts them in addition to its input.
+/// Control fields of a call. Every command accepts these fields in addition to its input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Control {
     /// Name of the command. Answers under idempotency keys are stored with this name.
@@ -21,14 +22,15 @@ pub struct Control {
     pub user: Option<String>,
     /// Time limit of the caller's wait.
     pub deadline: Deadline,
-    /// Origin of the call. It is not part of the request.
+    /// Origin of the call. The origin is not part of the request.
     pub origin: Origin,
     /// Order of the checks of a presented claim.
     pub claim_order: ClaimOrder,
-    /// The authenticated agent. It comes from the root's options; a value of the caller is ignored.
+    /// The authenticated agent. The value comes from the root's options; a value of the caller is
+    /// ignored.
     pub authenticated: Option<String>,
-    /// True if an older version, in which keys belonged to teams, stored the answer under this key for the authenticated agent. It comes
-    /// from the log; a value of the caller is ignored.
+    /// True if an older version, in which keys belonged to teams, stored the answer under this key for the authenticated agent. The flag
+    /// comes from the log; a value of the caller is ignored.
     pub owns_team_key: bool,
 }
 
@@ -38,8 +40,8 @@ pub enum ClaimOrder {
     /// The order is: input, task, status, claim.
     #[default]
     InputFirst,
-    /// The order is: task, epoch, status, holder, lease, input. A caller with outdated knowledge of the task learns that before it learns
-    /// of faults in its input.
+    /// The order is: task, epoch, status, holder, lease, input. A caller with outdated knowledge of the task first learns that its
+    /// knowledge is outdated, and only later learns of faults in its input.
     EpochFirst,
 }
 
@@ -48,7 +50,7 @@ pub enum ClaimOrder {
 pub struct Origin {
     /// Pane of tmux, from `TMUX_PANE`.
     pub tmux_pane: Option<String>,
-    /// Id of the workflow session, from `RCS_SESSION_ID`. It does not depend on the scope.
+    /// Id of the workflow session, from `RCS_SESSION_ID`. The id does not depend on the scope.
     pub rcs_session: Option<String>,
     /// Id of the agent's own session, from `CODEX_SESSION_ID`.
     pub codex_session: Option<String>,
@@ -68,7 +70,8 @@ pub struct Authenticated {
 
 impl Control {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
-        // Accepts characters that new keys may not contain, because an old key must still find its answer.
+        // Accepts characters that new keys must not contain, because an old key must still find its
+        // answer.
         names::check_known_free_given([("key", &self.key)])?;
         names::check_free_given([
             ("trace_id", &self.trace_id),
@@ -106,8 +109,8 @@ impl Control {
         Ok(control)
     }
 
-    /// Refuses an input that names another actor than the authenticated agent. Events that only follow from another event have
-    /// no actor to check.
+    /// Refuses an input that names another actor than the authenticated agent. Events that are only a consequence of another
+    /// event have no actor to check.
     pub(crate) fn check_actor(
         &self,
         terms: &CommandTerms<'_>,

@@ -11,7 +11,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Default length of a wait.
 const USUAL: Duration = Duration::from_millis(30_000);
 
-/// The time limit of a caller. Clones share it. The default has no limit.
+/// The time limit of a caller. Clones share the limit. The default has no limit.
 #[derive(Debug, Clone, Default)]
 pub struct Deadline(Option<Arc<Bounded>>);
 

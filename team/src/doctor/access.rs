@@ -51,7 +51,8 @@ impl Rule {
 struct Faults {
     /// Files whose owner is not the owner of the team's directory.
     foreign: Vec<String>,
-    /// Files with a wrong mode: group or others may write, or in a shared root the group may not.
+    /// Files with a wrong mode: the group or others can write, or, in a shared root, the group
+    /// cannot write.
     mode: Vec<String>,
 }
 

@@ -16,7 +16,8 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let artifacts = artifacts.map_err(error_text)?;
     let is_damaged = |artifact: &&Artifact| {
         let path = seen.dir.join(artifact.stored.path());
-        // An artifact of another host has no local file until it is first read from the journal.
+        // An artifact of another host has no local file until the artifact is first read from the
+        // journal.
         if seen.has_journal() && matches!(seen.root.storage().stat(&path), Ok(None)) {
             return false;
         }

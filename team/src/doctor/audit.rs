@@ -22,7 +22,8 @@ pub(super) fn inbox(seen: &Observations<'_>) -> Observation<Check> {
 pub(super) fn index(seen: &Observations<'_>) -> Observation<Check> {
     let found = borrowed(&seen.found)?;
     if let Some(damage) = &found.damage {
-        // Only a warning: damage is detected before the store is used, so it costs time but makes no answer wrong.
+        // Only a warning: damage is detected before the store is used, so the damage costs time but
+        // makes no answer wrong.
         let check = Check::warn(damage.clone()).recommend(seen.rehydrate());
         return Ok(check.details(json!({"runs": found.runs})));
     }

@@ -22,7 +22,7 @@ struct Loss {
     log: Option<String>,
     /// Seq of the first unreadable event.
     seq: Option<u64>,
-    /// True if the rest of the log has been salvaged.
+    /// True if the readable part of the log has been salvaged.
     salvaged: bool,
 }
 

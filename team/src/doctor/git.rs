@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Files of a team that git tracks. The caller finds them, because this crate never starts git.
+/// Files of a team that git tracks. The caller finds these files, because this crate never starts
+/// git.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum TrackedByGit {
     /// The caller did not run git, or git did not answer.

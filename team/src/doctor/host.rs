@@ -10,7 +10,8 @@ const FEW_BYTES: u64 = 1 << 30;
 /// The check warns if less than 1/20 of the disk is free.
 const FEW_PARTS: u64 = 20;
 
-/// Compares the time of the last event with the clock. Times in a log never go back, so they show if a clock was ahead.
+/// Compares the time of the last event with the clock. Times in a log never go back, so the last
+/// time shows if a clock was ahead.
 pub(super) fn clock(seen: &Observations<'_>) -> Observation<Check> {
     let last = borrowed(&seen.reader)?
         .head()
@@ -70,7 +71,8 @@ fn is_process(holder: &str, pid: u32) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// Checks that the file system is local. On other file systems, locks may not exclude other writers, and syncs may not reach a disk.
+/// Checks that the file system is local. On other file systems, a lock possibly does not exclude
+/// other writers, and a sync possibly does not reach a disk.
 pub(super) fn file_system(seen: &Observations<'_>) -> Observation<Check> {
     match seen.root.file_system() {
         None => Ok(Check::healthy("the data root is in memory")),

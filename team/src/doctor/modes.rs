@@ -206,7 +206,7 @@ impl ModeFaults {
 
     /// Compares a scope's file of active skills with the result of `mode list` for that scope. The result has the scope's states. For a
     /// session that follows the root, it also has the root's states that no state of the session hides. This function computes the result
-    /// itself, without the code that writes the file, so that faults of that code are found.
+    /// without the code that writes the file, so that it also finds faults of that code.
     fn list_of(
         &mut self,
         live: &Live,

@@ -24,7 +24,7 @@ pub(super) struct Observations<'a> {
     pub log: Observation<Log>,
     /// Result of verifying the log.
     pub report: Observation<Report>,
-    /// Reader of the log up to its head. It runs no recovery.
+    /// Reader of the log up to its head. The reader runs no recovery.
     pub reader: Observation<Reader>,
     /// The derived store with its stored state.
     pub found: Observation<DerivedReport>,
@@ -141,7 +141,7 @@ impl<'a> Observations<'a> {
         } = sample(&live, &reader, check.sample_size)?;
         let files = match (keeps_views(&live), is_closed(&live)) {
             (false, false) => None,
-            // Always checks a closed team: it has no view files, so this is cheap.
+            // Always checks a closed team: it has no view files, so the check is cheap.
             (_, true) => Some(views.against(&live, &reader)?),
             (true, false) if cursor == Some(live.seq()) => {
                 Some(views.sampled(&live, &reader, (&tasks, &agents))?)
@@ -223,7 +223,8 @@ impl<'a> Observations<'a> {
     }
 }
 
-/// Returns the rollback of a log, as its witness or its derived files show it.
+/// Returns the rollback that the log's witness shows, or else the rollback that the derived files
+/// show.
 fn shown(log: &Log, reader: &Reader) -> Option<Rollback> {
     let by_witness = reader.rollback().cloned();
     by_witness.or_else(|| shown_by_files(log, reader).ok().flatten())

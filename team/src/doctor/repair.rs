@@ -15,7 +15,7 @@ use teamlog_engine::{AcceptedRollback, LostEvent, internals::LOST_EVENTS_MAX};
 /// Options of `doctor repair`.
 #[derive(Debug, Clone, Default)]
 pub struct Repair {
-    /// Seq of the last event to keep. It must be the last event of its group.
+    /// Seq of the last event to keep. This event must be the last event of its group.
     pub to: u64,
     /// True to cut the log; false to report only the events that would be removed.
     pub yes: bool,

@@ -15,8 +15,8 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let against = || ViewsSource::new(log).against(live, reader);
     let found = match sampled.map_or_else(against, Ok) {
         Ok(found) => found,
-        // There is a directory in the place of a file, or a file in the place of a directory. Writers do not touch it, so the
-        // views are no longer updated.
+        // A path of a view file is a directory, or a path of a directory is a file. Writers do not replace such a path, so
+        // the views are no longer updated.
         Err(error) => {
             let why = format!("{error}; move it away, then write the views anew");
             return Ok(Check::unhealthy(why).recommend(seen.rehydrate()));

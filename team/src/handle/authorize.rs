@@ -4,7 +4,7 @@ use crate::budget;
 use crate::command::{Authority, CommandTerms, Ctx, mismatch};
 use crate::handle::prelude::*;
 
-/// Refuses a command that the caller may not run. Records nothing.
+/// Refuses a command that the caller has no permission to run. Records nothing.
 pub(super) fn authorize(terms: &CommandTerms<'_>, ctx: &Ctx, live: &Live) -> Result<()> {
     let by = ctx.control.caller();
     match terms.authority {

@@ -2,8 +2,8 @@
 //!
 //! In a long-running process one thread carries out the waiting commands of a team, one after the other. Each command
 //! sees the events of the commands before it, although these events are not durable yet. Its answer is held back. Then
-//! [`Batch::settle`] makes all events durable at once. If the sync fails, the log may or may not hold the events, so no
-//! answer is sent. The same commands are then called once more, and the batch answers each of them with the failure.
+//! [`Batch::settle`] makes all events durable at once. If the sync fails, it is unknown if the log has the events, so
+//! no answer is sent. The same commands are then called once more, and the batch answers each of them with the failure.
 
 use crate::handle::open_team::{LastSync, OpenTeam, WriterSlot, locked};
 use crate::handle::prelude::*;
@@ -96,7 +96,8 @@ impl Batch {
         self.0.missed.swap(false, Ordering::Relaxed)
     }
 
-    /// Makes the events durable that the commands of the batch recorded or saw. Returns true if the answers may be sent.
+    /// Makes all events durable that the commands of the batch recorded or saw. Returns true if the
+    /// answers may be sent.
     #[must_use]
     pub fn settle(&self) -> bool {
         let writer = locked(&self.0.writer).take();
@@ -147,8 +148,7 @@ impl OpenTeam {
 
     /// Syncs the writer's buffered events. If the writer has left its slot, returns the result of its last sync.
     ///
-    /// # Errors
-    /// The events may or may not be durable.
+    /// # Errors It is unknown if the events are durable.
     pub fn settle(&self, of: &Arc<LastSync>) -> Result<(), Error> {
         let slot = self.read();
         let synced = match &*slot {
@@ -173,8 +173,8 @@ impl OpenTeam {
         synced
     }
 
-    /// Answers from the open writer's state alone. The state includes events that are not durable yet, so the answer must wait
-    /// for the sync. Returns `None` in the cases of [`OpenTeam::query`].
+    /// Answers from the open writer's state alone. The state includes events that are not durable yet, so the caller must not
+    /// send the answer before the sync. Returns `None` in the cases of [`OpenTeam::query`].
     pub fn peek<A>(&self, answer: &mut impl FnMut(&Live) -> Result<A>) -> Option<Result<A>> {
         let slot = self.taken()?;
         let WriterSlot::Taken { writer, .. } = &*slot else {

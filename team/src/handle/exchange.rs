@@ -1,5 +1,5 @@
-//! Answers in the form of another surface, such as HTTP. They are stored under their idempotency key exactly as they were
-//! sent.
+//! Answers in the form of another surface, such as HTTP. Such an answer is stored under its idempotency key exactly as it
+//! was sent.
 //!
 //! A new release may add fields to the answer of a command, but a repeated request must get the bytes of its first answer. So the answer is
 //! converted to the surface's form under the lock, from the state after the events, and the converted answer is stored.
@@ -50,7 +50,7 @@ impl Team {
         command.exchange(self, form)
     }
 
-    /// Returns true if the last answer of this handle was stored before and only repeated.
+    /// Returns true if the last answer of this handle only repeated a stored answer.
     pub fn repeated(&self) -> bool {
         self.repeated
     }

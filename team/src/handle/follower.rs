@@ -1,7 +1,7 @@
-//! A reader that follows a log: it reads the present events, then the events that any process appends.
+//! A reader that follows a log: reads the present events, then the events that any process appends.
 //!
-//! A follower holds no lock. It remembers the place and the id of the last event that it read. Place and id show if another log, or another
-//! history of the log, has replaced the followed log.
+//! A follower holds no lock. The follower remembers the place and the id of the event that it read last. Place and id show if another log,
+//! or another history of the log, has replaced the followed log.
 
 use crate::handle::prelude::*;
 use teamlog_engine::{Identity, Place, Watch};

@@ -21,11 +21,11 @@ const BYTES_MAX: u64 = 64 * 1024;
 
 /// Patterns for a directory that is ignored as a whole.
 const ALL: &[&str] = &["*"];
-/// Patterns for a `teams/` directory that also contains other files. They name `.gitignore` itself, the accepted tokens,
-/// and teams that are being created or purged.
+/// Patterns for a `teams/` directory that also contains other files. The patterns name `.gitignore` itself, the accepted
+/// tokens, and teams that are being created or purged.
 const STAGING: &[&str] = &["/.accepted-tokens*", "/.gitignore", "/.new-*", "/.purged-*"];
 
-/// Patterns for the data root. They name the files that a daemon writes there.
+/// Patterns for the data root. The patterns name the files that a daemon writes into the root.
 const ROOT: &[&str] = &["/runtime.json", "/.runtime.json.new"];
 
 /// A `.gitignore` file.

@@ -61,7 +61,8 @@ pub(crate) enum WriterSlot {
     Dead(String),
 }
 
-/// Result of the last sync of a writer that has left its slot. An error means that its buffered events may not be durable.
+/// Result of the last sync of a writer that has left its slot. An error means that the writer's
+/// buffered events are possibly not durable.
 pub(crate) type LastSync = OnceLock<Result<(), Error>>;
 
 impl WriterSlot {
@@ -77,7 +78,8 @@ impl WriterSlot {
             other => (other, None),
         };
         *self = next;
-        // Skipped for a failed writer, because its state holds events that are not in the log.
+        // Skips this for a failed writer, because the writer's state has events that are not in the
+        // log.
         if let Some(writer) = writer.as_ref().filter(|writer| !writer.is_poisoned()) {
             writer.with_state(Live::finish_views);
         }
@@ -140,7 +142,8 @@ impl OpenTeams {
             let each = teams.iter().map(|open_team| open_team.close());
             each.fold(Ok(()), Result::and)
         };
-        // Closes in parallel, because most of the time is spent waiting for the disk, and the disk syncs many files as fast as one.
+        // Closes in parallel, because closing mostly waits for the disk, and the disk syncs many
+        // files as fast as one file.
         std::thread::scope(|scope| {
             let shares = teams.chunks(share);
             let threads: Vec<_> = shares
@@ -347,8 +350,8 @@ impl OpenTeam {
         if stays || *locked(&self.pauses) > 0 {
             return Ok(());
         }
-        // This thread has waited for the slot while another thread waited for the log's lock and did not get the lock. This thread
-        // does not wait a second time.
+        // While this thread waited for the slot, another thread waited for the log's lock without success. This thread does not
+        // wait for the lock again.
         if asked.elapsed() >= team.options.lock_deadline.max(QUEUED) {
             return Err(not_in_time(team, "another command of this process"));
         }

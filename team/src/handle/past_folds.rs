@@ -9,7 +9,7 @@ pub const PAST_FOLDS: usize = 2;
 /// Default time that a query waits for its turn to fold.
 pub const PAST_FOLD_WAIT: Duration = Duration::from_secs(2);
 
-/// A limit on the number of parallel folds of past states. All teams share it.
+/// A limit on the number of parallel folds of past states. All teams share the limit.
 #[derive(Debug)]
 pub struct PastFolds {
     free: Mutex<usize>,

@@ -18,7 +18,7 @@ pub const ALL_PASTS_MAX: usize = 16;
 pub const FOLDED_EVENTS_MAX: usize = 200_000;
 /// Number of events in runs that count as one event in memory.
 const SPILLED_SHARE: u64 = 10;
-/// Time since its last use after which a state is dropped.
+/// Time after the last use of a state until the state is dropped.
 pub const IDLE: Duration = Duration::from_secs(60);
 
 /// Cached past states of the teams of a root.
@@ -74,7 +74,7 @@ impl Pasts {
         Ok((answer, seq))
     }
 
-    /// Drops the states that were not used within [`IDLE`].
+    /// Drops the states whose last use is longer ago than [`IDLE`].
     pub fn forget_idle(&self) {
         self.lock().retain(|one| one.asked.elapsed() < IDLE);
     }
@@ -122,7 +122,7 @@ impl Pasts {
     }
 }
 
-/// Returns the number of folded events as which a state counts.
+/// Returns the weight of a state in the cache, as a number of folded events.
 fn weight(live: &Live) -> usize {
     let spilled = live.spilled_events() / SPILLED_SHARE;
     live.folded_events()

@@ -5,7 +5,7 @@ use crate::handle::prelude::*;
 use crate::projections::live::known_end::known_end;
 use teamlog_engine::Rollback;
 
-/// Returns the rollback of the log that derived files show, compared with the reader's head. Returns `None` if the log has a
+/// Returns the rollback of the log if derived files contain events after the reader's head. Returns `None` if the log has a
 /// witness, because the witness is more exact.
 pub(crate) fn shown_by_files(log: &Log, reader: &Reader) -> Result<Option<Rollback>> {
     if reader.is_end_known() {
@@ -26,7 +26,8 @@ pub(crate) fn checked(log: &Log, reader: Reader) -> Result<Reader> {
     let Some(rollback) = shown_by_files(log, &reader)? else {
         return Ok(reader);
     };
-    // Another process may have recorded events between the reading of the log and the reading of those files.
+    // Reads the head again, because another process may have recorded events after the log was read
+    // and before the derived files were read.
     let now = log.peek()?;
     match now.head().last_seq >= rollback.known_seq {
         true => Ok(now),

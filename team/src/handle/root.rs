@@ -43,12 +43,12 @@ pub struct RootOptions {
     pub journals: Option<Arc<dyn Journals>>,
     /// Collects the notes of the root's teams.
     pub notes: Notes,
-    /// The authenticated agent, if any. It reaches only its own team, is the actor of all its events, and cannot record an event
-    /// as another agent.
+    /// The authenticated agent, if any. This agent reaches only its own team, is the actor of all its events, and cannot record
+    /// an event as another agent.
     pub authenticated: Option<Authenticated>,
     /// Runs checks of whole teams in the background. Only a long-running process sets it.
     pub background: Option<Arc<dyn Background>>,
-    /// Limit on folds of past states. Only a long-running process sets it. Without it there is no limit.
+    /// Limit on folds of past states. Only a long-running process sets a limit.
     pub past_folds: Option<Arc<PastFolds>>,
     /// Commands that stop this process and start it again, one per line. Only a long-running process sets it. The error message
     /// of a team that the process can no longer write shows these commands.
@@ -138,8 +138,8 @@ impl Root {
             batch: None,
         }
     }
-    /// Returns the root for a long-running process. In it, each team's writer, lock and state stay open between commands, and all
-    /// handles share them.
+    /// Returns the root for a long-running process. Each team's writer, lock and state stay open between commands, and all
+    /// handles share the open team.
     #[must_use]
     pub fn resident(self) -> Root {
         Root {

@@ -84,7 +84,8 @@ impl Team {
         let alone = self.pause.is_some() || self.past.is_some();
         self.open_team.clone().filter(|_| !alone)
     }
-    /// Opens the shared writer, to find out if the team can be written. Does nothing without a shared writer.
+    /// Opens the shared writer, to find out if events can be recorded in the team. Does nothing
+    /// without a shared writer.
     ///
     /// # Errors
     /// Fails like a recording command: the log is damaged, another process holds the lock, or an earlier sync failed.
@@ -150,7 +151,8 @@ impl Team {
         live.map_or(Ok(()), |live| Ok(live.merge_runs(u64::MAX)?))
     }
 
-    /// Lets `record` write under the lock, on the state up to the head. Stores that state in this handle.
+    /// Runs `record` under the lock, with the state up to the head. Stores that state in this
+    /// handle.
     pub(crate) fn commit<R>(
         &mut self,
         record: impl FnOnce(&Writer<Live>) -> Result<Commit<R>, CommitError<Failure>>,

@@ -82,7 +82,7 @@ fn read<O: Op>(input: Value) -> Result<(Request, O), Fault> {
     Ok((request, own))
 }
 
-/// Returns a valid input of `turn`, with the fields of `over` replacing its own.
+/// Returns a valid input of `turn`, in which the fields of `over` replace the default fields.
 fn turn(over: Value) -> Value {
     let mut input = json!({"team_name": "demo", "worker": "dev", "task_id": "1", "to": "failed"});
     let fields = input.as_object_mut().unwrap();
