@@ -27,7 +27,7 @@ pub struct Call {
     pub form: Form,
 }
 
-/// JSON form of a call. It also determines the form of the answer that the hook expects.
+/// JSON form of a call. The form of a call also determines the form of the answer that the hook expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `{tool_name, tool_input}`, the form of a native hook.
@@ -125,8 +125,8 @@ impl Call {
         })
     }
 
-    /// Returns the writes of the call. The call runs in its own directory, or else at `place`. `programs` are known in
-    /// addition to the programs of the table.
+    /// Returns the writes of the call. The call runs in the directory that it names, or else at `place`. `programs`
+    /// are known in addition to the programs of the table.
     pub fn writes(&self, place: &Place, programs: &Programs) -> Writes {
         let place = match &self.cwd {
             Some(cwd) => place.within(cwd),
@@ -174,7 +174,7 @@ fn several(what: &str, fields: &Map<String, Value>, names: &[&str]) -> Option<St
     (given.len() > 1).then(|| format!("the call names {what} in {}", given.join(" and ")))
 }
 
-/// Expands `~` to the home directory, because some tools do so.
+/// Expands `~` to the home directory, as some tools do.
 fn at_home(file: &str, place: &Place) -> String {
     match (file.strip_prefix("~/"), &place.home) {
         (Some(rest), Some(home)) => format!("{home}/{rest}"),

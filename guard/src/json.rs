@@ -1,4 +1,5 @@
-//! Parses JSON. Refuses an object that has a field twice, because readers differ in which value they use.
+//! Parses JSON. Refuses an object that has a field twice, because some readers use the first value and others the
+//! last.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};

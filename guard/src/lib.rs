@@ -1,8 +1,8 @@
 //! Finds the files that a tool call of a coding agent would write.
 //!
-//! A hook sees a tool call before it runs. This crate parses the call and returns the paths that the call would write, and the
-//! parts whose writes are unknown. It reads no log and no disk. It cannot prove anything, because a program that is allowed to
-//! run can write any file.
+//! A hook sees a tool call before it runs. This crate parses the call and returns the paths that the call would
+//! write, and the parts whose writes are unknown. The crate reads no log and no disk. The result is no proof, because
+//! a program that is allowed to run can write any file.
 //!
 //! ```
 //! use teamlog_guard::{Place, Programs, shell};

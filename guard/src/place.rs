@@ -1,4 +1,4 @@
-//! The directory in which a call runs, and the rules for paths.
+//! The directory in which a call runs, and the rules for resolving paths.
 
 /// The place at which a call runs. Paths are handled as text, and the disk is not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,7 +80,8 @@ fn joined(path: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// Also resolves `..` in the text of a path. A path above the root becomes the root.
+/// Returns an absolute path without `.`, `..`, `//` and trailing slash. Resolves `..` in the text of the path. A path
+/// above the root becomes the root.
 pub(crate) fn tidy(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').filter(|part| !part.is_empty()) {

@@ -75,7 +75,7 @@ fn what_is_written_may_open_as_many_brackets_as_it_likes() {
             false,
         ),
         (json!(format!("cat > a <<-'E'\n{text}\n\tE\nls")), false),
-        // The shell parses the text in this command, so its brackets count.
+        // The shell parses the text in the next two commands, so the brackets of the text count.
         (json!(format!("cat > a <<E\n{text}\nE")), true),
         (json!(format!("cat > a <<'E'\nE\necho {text}")), true),
     ] {
@@ -150,7 +150,7 @@ fn a_team_may_trust_a_tool_of_another_server() {
     assert!(!call.writes(&Place::at("/repo"), &programs).is_nothing());
 }
 
-/// Calls that name the tool, or a value, in two fields. The columns are those of `FORMS`.
+/// Calls that name the tool or a value in two fields. The rows have the same columns as the rows of `FORMS`.
 const TWICE: &str = r#"
 ? | {"tool_name":"Read","toolName":"write","input":{"filePath":"a"},"tool_input":{}}
 ? | {"tool_name":"Read","tool":"bash","tool_input":{"command":"ls"}}

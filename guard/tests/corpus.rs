@@ -1,4 +1,4 @@
-//! Compares the paths that the guard finds for commands with a table.
+//! Compares the paths that the guard finds for each command with the paths in a table.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -249,7 +249,8 @@ fn what_is_too_long_or_too_deep_is_not_read() {
 
 #[test]
 fn no_command_takes_long_however_it_is_nested() {
-    // Parse these concurrently, because a command that cannot be parsed in time uses up the whole time limit.
+    // Parse these commands concurrently, because a command that cannot be parsed in time uses up the whole time
+    // limit.
     let nested = [
         "(",
         "{ ",

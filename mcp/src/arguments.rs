@@ -86,8 +86,8 @@ fn rename_team(arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
     }
 }
 
-/// Removes unknown arguments and returns their names. A tool that accepts arbitrary fields refuses only another spelling of
-/// `session_id`, because ignoring it would write the state of the root.
+/// Removes unknown arguments and returns their names. A tool that accepts arbitrary fields refuses only another
+/// spelling of `session_id`. If the tool ignored this spelling, it would write the state of the root.
 fn take_unknown(
     tool: &str,
     shape: &Shape,

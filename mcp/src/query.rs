@@ -1,6 +1,6 @@
 //! The table of queries. A query is a tool that runs an operation that only reads.
 //!
-//! This module also has code that the state tools use: it reads arguments, chooses the team, and formats errors.
+//! This module also has functions for the state tools: they read arguments, choose the team, and format errors.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::Serialize;
@@ -144,7 +144,7 @@ impl Query {
         self
     }
 
-    /// Returns true if the tool has that argument.
+    /// Returns true if the tool has the given argument.
     pub fn takes(&self, argument: &str) -> bool {
         let properties = self.schema.get("properties");
         properties.is_some_and(|properties| properties.get(argument).is_some())
@@ -175,7 +175,8 @@ impl Query {
             ..Control::default()
         });
         let answer = (self.answer)(&mut team, arguments)?;
-        // Saves the state for the next process. Ignore errors, because a failure only costs time.
+        // Saves the state for the next process. Ignore errors: without the saved state, the next process only needs
+        // more time.
         let _ = team.finish();
         Ok(answer)
     }

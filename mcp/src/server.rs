@@ -35,7 +35,8 @@ pub(crate) struct Server {
     pub session: Session,
     /// Origin that is recorded with the events of the calls.
     pub origin: Origin,
-    /// Function that is offered the calls that record events; without a data root, all calls.
+    /// Function to which calls that record events are offered first. Without a data root, all calls go to this
+    /// function.
     pub elsewhere: Elsewhere,
 }
 

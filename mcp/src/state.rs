@@ -16,7 +16,8 @@ use teamlog_team::mode::write::ModeWrite;
 use teamlog_team::projections::mode::Mode;
 use teamlog_team::{Failure, Team};
 
-/// The default session of state tools. `None` is the root. An error is returned by each call that uses the default.
+/// The default session of state tools. `None` is the root. If it is an error, each call that uses the default returns
+/// this error.
 pub type Session = Result<Option<String>, ToolError>;
 
 /// All state tools.
@@ -55,7 +56,7 @@ pub static STATES: LazyLock<Vec<Query>> = LazyLock::new(|| {
     ]
 });
 
-/// Makes a state tool. Its mode may also be `skill-active`, the list of active skills.
+/// Makes a state tool. The argument `mode` of the tool can also be `skill-active`, the list of active skills.
 fn tool<I, A>(
     name: &'static str,
     doc: &'static str,

@@ -1,6 +1,7 @@
 //! Converts lines of an MCP client to messages, and answers lines that are not valid messages.
 //!
-//! Every request with an id gets an answer. If a request cannot be parsed, its id is searched in its text.
+//! Every request with an id gets an answer. If a request cannot be parsed, this module searches the text of the
+//! request for the id.
 
 use rmcp::RoleServer;
 use rmcp::model::{

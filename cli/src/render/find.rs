@@ -24,7 +24,7 @@ pub fn page(answer: &SearchAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Says what was searched without a match.
+/// Describes a search without a match.
 fn nothing(answer: &SearchAnswer) -> Vec<String> {
     let query = visible(&answer.query);
     let mut shown = vec![match &answer.next_cursor {

@@ -1,4 +1,5 @@
-//! Variables with known values. A command that uses them is walked through once for each combination of values.
+//! Variables with known values. The walk visits a command that uses such variables once for each combination of their
+//! values.
 
 use super::history::AssignedValue;
 use super::*;

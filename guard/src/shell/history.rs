@@ -39,7 +39,7 @@ pub(super) struct AssignedValue {
     pub known: ValueKnowledge,
     /// The value: a text, or a name below a known directory.
     pub value: Option<Value>,
-    /// True if arithmetic reads the value as a number and therefore runs nothing.
+    /// True if arithmetic reads the value as a number. Such a value runs nothing.
     pub number: bool,
 }
 
@@ -155,7 +155,8 @@ impl History {
         self.integers.contains(name) || lists("@variable-number", name)
     }
 
-    /// Records that a descriptor is opened. `writable` is true for a pipe and for a file that is a target already.
+    /// Records that a descriptor is opened. `writable` is true if the descriptor is a pipe, or a file that is already
+    /// a target.
     pub fn open_descriptor(&mut self, descriptor: u32, writable: bool) {
         let before = self.may_reopen(descriptor);
         let known = self.descriptors.contains_key(&descriptor);

@@ -282,8 +282,8 @@ impl<'a> Words<'a> {
         sure
     }
 
-    /// Returns true if one of `names` comes after all options in `over`. Of the options that select the function of a program,
-    /// the last is used.
+    /// Returns true if one of `names` comes after all options in `over`. If several options select the function of a
+    /// program, the last of them is used.
     pub fn is_last(&self, names: &[impl AsRef<str>], over: &[impl AsRef<str>]) -> bool {
         let named = |option: &&Opt| option.is_named(names) || option.is_named(over);
         let last = self.options.iter().rev().find(named);

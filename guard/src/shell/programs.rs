@@ -83,11 +83,12 @@ fn unknown(walker: &Walker, name: &str, arguments: &[Value]) {
     }
 }
 
-/// Returns the entry of `guard.known` that would trust the command, or `None` if an entry would trust everything.
+/// Returns the entry of `guard.known` that would make the command trusted, or `None` if such an entry would make
+/// every command trusted.
 ///
-/// The entry is the program with its subcommand. For a runner, it also has the program that the runner runs. If an option comes
-/// first, the entry has all words, because the option may take the next word as its value. An interpreter without a script
-/// and a toolchain (`cargo +nightly`) have no entry.
+/// The entry is the program with its subcommand. For a runner, the entry also has the program that the runner runs.
+/// If an option comes first, the entry has all words, because the option may take the next word as its value. An
+/// interpreter without a script and a toolchain (`cargo +nightly`) have no entry.
 fn entry(name: &str, arguments: &[Value]) -> Option<String> {
     if name.contains(" +") {
         return None;

@@ -13,7 +13,8 @@ impl Walker {
         self.target(&Value::Below(path.to_owned()), by);
     }
 
-    /// Records that `by` writes a path, and the paths to which links of the command redirect it.
+    /// Records that the program `by` writes a path, and also the paths to which links of the command redirect this
+    /// path.
     pub fn reach(&self, value: &Value, follow: Follow, by: &str) {
         let (path, below) = match value {
             Value::Plain(path) => (path, false),

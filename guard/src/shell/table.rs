@@ -1,7 +1,7 @@
 //! The known programs, as data in `table/*.txt`. The beginning of `table/reading.txt` describes the grammar.
 //!
-//! A line that cannot be parsed is ignored, so its program or option is unknown and the guard asks. A test checks that there
-//! is no such line and reports file and line number.
+//! A line that cannot be parsed is ignored, so its program or option is unknown and the guard asks. A test fails if
+//! there is such a line, and names the file and the number of the line.
 
 use super::step::Step;
 use serde::Deserialize;

@@ -188,8 +188,8 @@ impl Walker {
         }
     }
 
-    /// Walks through commands joined by `&&` and `||`. Returns true if the commands after them run only if all of them
-    /// succeeded.
+    /// Walks through commands joined by `&&` and `||`. Returns true if the commands after this list run only if all
+    /// commands of the list succeeded.
     fn and_or(&mut self, list: &AndOrList) -> bool {
         let begun = self.place.clone();
         self.pipeline(&list.first);
@@ -421,7 +421,7 @@ impl Walker {
         self.settle(&before);
     }
 
-    /// Returns the value of a word. Walks through the commands in it.
+    /// Returns the value of a word. Walks through the commands in the word.
     pub fn word(&self, word: &Word) -> Value {
         word::read(&word.value, self)
     }

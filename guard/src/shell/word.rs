@@ -12,8 +12,8 @@ use brush_parser::word::{
 pub(super) enum Value {
     /// The word is exactly this text.
     Plain(String),
-    /// A name below this directory that matches a pattern. Empty if the word begins with the pattern; the name may then
-    /// begin with any character.
+    /// A name below this directory that matches a pattern. The directory is empty if the word begins with the
+    /// pattern; the name can then begin with any character.
     Below(String),
     /// A text that begins with this part of an option or of an assignment.
     Begins(String),
@@ -82,7 +82,7 @@ struct Reader<'a> {
     split: bool,
     /// True if the word may begin with a dash.
     open: bool,
-    /// Number of pieces so far. `only` is the first piece if that is a number or a name.
+    /// Number of pieces so far. If the first piece is a number or a name, `only` is that piece.
     pieces: usize,
     only: Option<Value>,
 }
@@ -230,7 +230,7 @@ impl Reader<'_> {
         self.unknown.get_or_insert(self.text.len());
     }
 
-    /// Marks the rest of the word as unknown. Outside of quotes, the rest may be several words.
+    /// Marks the remainder of the word as unknown. Outside of quotes, the remainder can be several words.
     fn lose(&mut self, quoted: bool) {
         self.split |= !quoted;
         self.open |= self.text.is_empty() && self.unknown.is_none();

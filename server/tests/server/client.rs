@@ -21,7 +21,7 @@ pub struct Client<S> {
     pub stream: S,
     host: String,
     read: Vec<u8>,
-    /// The error that ended the connection. `None` if the daemon closed it.
+    /// The error that ended the connection. `None` if the daemon closed the connection.
     broken: Option<std::io::Error>,
 }
 
@@ -189,7 +189,8 @@ impl<S: Read + Write> Client<S> {
         }
         Some(std::mem::take(&mut self.read))
     }
-    /// Reads until all bytes so far fulfil a condition. A later call of `rest` returns these bytes again.
+    /// Reads until the bytes that were read so far fulfil the condition `so`. A later call of `rest` also returns
+    /// these bytes.
     #[track_caller]
     pub fn until(&mut self, so: impl Fn(&str) -> bool) {
         let since = Instant::now();

@@ -25,7 +25,7 @@ pub fn check(method: &str, target: &str, status: u16, body: &Value) {
     }
 }
 
-/// Returns the JSON pointer to the schema of an answer in the document.
+/// Returns the JSON pointer to the schema that the document has for the answer to a request.
 #[track_caller]
 fn place(method: &str, target: &str, status: u16) -> String {
     let Some(path) = documented_path(target) else {

@@ -28,8 +28,8 @@ pub(super) struct Copies<'a> {
 }
 
 impl<'a> Copies<'a> {
-    /// Returns the copies of the operands. They go into the directory `into`, or else to the last operand. With a
-    /// single operand, `ln` puts the link into the working directory.
+    /// Returns the copies of the operands. The copies go into the directory `into`, or else to the last operand. With
+    /// a single operand, `ln` puts the link into the working directory.
     pub fn new(
         by: &'a str,
         kind: Kind,
@@ -63,8 +63,8 @@ impl<'a> Copies<'a> {
         })
     }
 
-    /// Records the copies as writes. If `over` is true, a copy replaces a link to a directory. Else it is put into that
-    /// directory.
+    /// Records the copies as writes. If the destination is a link to a directory, a copy replaces the link if `over`
+    /// is true, and is put into that directory otherwise.
     pub fn write(&self, walker: &Walker, over: bool) {
         // Writing to either name changes the file, and a move removes the old name.
         if self.kind == Kind::Same {
@@ -85,7 +85,8 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// Records that a program keeps replaced files beside the copies, under names that begin with the names of the files.
+    /// Records that a program keeps each replaced file beside its copy, under a name that begins with the name of the
+    /// file.
     pub fn keep(&self, walker: &Walker) {
         let dir = match &self.to {
             Value::Plain(to) if !self.inside => Value::Below(parent(to).to_owned()),

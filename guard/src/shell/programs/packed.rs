@@ -42,8 +42,9 @@ pub(super) fn dashed(words: &[Value], spec: &Spec) -> Vec<Value> {
     dashed
 }
 
-/// Records the writes of unpacking an archive below the directories `dirs`. Each directory is relative to the previous
-/// directory. Without directories, unpacks below the working directory. The archive may contain links.
+/// Records the writes of unpacking an archive below the directories `dirs`. Each directory is relative to the
+/// previous directory. Without directories, the archive is unpacked below the working directory. The archive may
+/// contain links.
 pub(super) fn extracts(walker: &Walker, name: &str, dirs: &[Value]) {
     let mut inside = walker.clone();
     let mut places = Vec::new();

@@ -184,7 +184,7 @@ impl Entry<'_> {
             (Verb::Integer, _) => self.integer(value),
             (Verb::Repository, Some(dir)) => self.repository(dir),
             (Verb::Declare, Some(text)) => self.declare(text),
-            // Reading the word has already added an unknown write if needed.
+            // The code that reads the word has already added an unknown write if one is needed.
             (Verb::Declare, None) if matches!(value, Value::Begins(text) if text.ends_with('=')) => {
             }
             (Verb::Set | Verb::Declare, None) => {
@@ -373,8 +373,8 @@ impl Entry<'_> {
         }
     }
 
-    /// Records the copies that a program keeps of files that it changes in place. The option's value is the suffix of their
-    /// names.
+    /// Records the backup copies of files that a program changes in place. The option's value is the suffix of the
+    /// names of the copies.
     fn kept(&self, what: &What) {
         let files = self.others(what);
         for suffix in self.found.values(&what.options) {

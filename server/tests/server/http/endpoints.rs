@@ -1,4 +1,4 @@
-//! Every route is called correctly, with invalid input, and without a token.
+//! Calls every route with valid input, with invalid input, and without a token.
 
 use super::stand::{Stand, TEAM};
 use crate::client::until;
@@ -80,7 +80,7 @@ fn route(id: &str) -> &'static Route {
     ROUTES.iter().find(|route| route.id == id).unwrap()
 }
 
-/// Adds to target or body a field that no route has.
+/// Adds a field that no route has to the target or to the body.
 fn spoiled(target: &str, body: &str) -> (String, String) {
     match body {
         "" => {
@@ -218,7 +218,7 @@ fn a_token_that_is_used_too_often_has_to_rest() {
     });
     let asks = |bearer: &str| stand.ask("GET", "/v1/status", &[("Authorization", bearer)], "");
     asks(&ada).is(200);
-    // One attempt is enough unless the machine is busy.
+    // On a busy machine, more than one attempt may be needed to exceed the rate limit.
     let mut others = (0..60).map(|_| asks(&ada));
     let refused = others.find(|heard| heard.status != 200).unwrap();
     refused.refused(429, "rate_limited");

@@ -32,7 +32,7 @@ fn make(stand: &Stand, count: usize) {
     }
 }
 
-/// Flips a bit in the middle of the log. Returns the name of the file.
+/// Flips a bit in the middle of the log. Returns the name of the changed file.
 fn flip(stand: &Stand) -> String {
     let path = segment::of(stand.dir.path(), TEAM);
     segment::flip(&path);
@@ -99,7 +99,8 @@ fn a_receipt_of_the_head_holds_until_a_byte_changes() {
     let then = format!("/v1/head?sign=false&at={}", receipt["seq"]);
     assert_eq!(get(&stand, &then), receipt);
     let file = flip(&stand);
-    // The middle of the file may be after the receipt. The receipt covers the first half.
+    // The flipped bit can be outside of the bytes that the receipt covers, so also damage the middle of the covered
+    // bytes.
     let path = stand.dir.path().join("teams").join(TEAM).join(&file);
     let log = std::fs::OpenOptions::new().write(true).open(path).unwrap();
     let early = receipt["length"].as_u64().unwrap() / 2;

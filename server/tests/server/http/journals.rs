@@ -83,8 +83,8 @@ fn a_journal_that_hangs_keeps_no_local_team_waiting() {
     options.limits.tick_time = Duration::from_millis(20);
     let root = Root::create(dir.path(), options.root_options.clone()).unwrap();
     root.init(shared("shared")).unwrap();
-    // Declared first, so that it is dropped last. If a test fails, the silence must end before the daemon stops, because the
-    // daemon waits for the journal.
+    // `daemon` is declared first, so that it is dropped last. If a test fails, `silence` must end before the daemon
+    // stops, because the daemon waits for the journal.
     let daemon;
     let silence = hanging.silence.lock().unwrap();
     daemon = serve(options).unwrap();
@@ -114,7 +114,7 @@ fn a_team_that_misses_its_deadline_keeps_no_team_of_its_journal_waiting() {
         root.team(team).unwrap().log().identity().log
     });
     *hanging.of.lock().unwrap() = Some(slow);
-    // Declared first, so that it is dropped last: the silence must end before the daemon stops.
+    // `daemon` is declared first, so that it is dropped last: `silence` must end before the daemon stops.
     let daemon;
     let silence = hanging.silence.lock().unwrap();
     let before = [slow, other].map(|log| hanging.reads(log));
@@ -123,7 +123,7 @@ fn a_team_that_misses_its_deadline_keeps_no_team_of_its_journal_waiting() {
     until("the other team is followed", || {
         hanging.reads(other) >= before[1] + 3
     });
-    // Only the follower of the late team reads it, no matter how many rounds started.
+    // The journal of the late team is read only once, no matter how many rounds started.
     assert_eq!(hanging.reads(slow), before[0] + 1);
     drop(silence);
     assert!(daemon.stop());
@@ -231,7 +231,7 @@ fn the_daemon_finds_a_changed_byte_in_a_journal() {
         assert!(daemon.stop());
         attention
     };
-    // After a difference, the next comparison would follow at once.
+    // Start with a sound journal: after a difference, the daemon would compare again at once.
     let sound = found(&|_| shown.pages.load(Ordering::SeqCst) > 0);
     assert_eq!(sound["count"], 0, "{sound}");
     shown.changed.store(true, Ordering::SeqCst);

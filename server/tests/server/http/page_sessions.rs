@@ -1,4 +1,5 @@
-//! One-time codes, page sessions and the token of the data root: the routes that each gives access to, and for how long.
+//! One-time codes, page sessions and the token of the data root: the routes to which each of them gives access, and
+//! the duration of the access.
 
 use super::stand::{Stand, runtime};
 use crate::client::{Client, until};
@@ -251,7 +252,7 @@ fn a_session_is_that_of_its_team_and_controls_nothing() {
         assert_eq!(Client::tcp(&stand.daemon).ask(line, &[], "").status, 401);
     }
     assert_eq!(stand.token(Some("demo")), token);
-    // A token is not a page session, so it cannot be ended.
+    // A token is not a page session, so this route cannot end it.
     stand
         .call(&token, "POST /v1/session/end", "")
         .refused(403, "forbidden");
@@ -268,7 +269,7 @@ fn a_session_and_what_goes_on_under_it_end_by_its_page_after_twelve_hours_and_wi
         heard.refused(401, "unauthorized");
         assert!(stream.chunks().is_some());
     };
-    // A session that the page ends.
+    // The page can end its session.
     let session = stand.session("read/demo");
     let stream = follow(&stand, &session, "/v1/events");
     let heard = stand.call(&session, "POST /v1/session/end", "");
@@ -356,7 +357,7 @@ fn whoever_reaches_all_teams_says_which_one_is_meant() {
     assert_eq!(there["tasks"][0]["title"], "there");
     let here = stand.call(&token, "GET /v1/tasks?teamId=demo", "").json();
     assert_eq!(here["tasks"], json!([]));
-    // Body and query must name one team.
+    // Body and query must name the same team.
     let body = r#"{"title":"x","teamId":"demo"}"#;
     let heard = stand.call(&session, "POST /v1/tasks?teamId=other", body);
     heard.refused(404, "team_not_found");

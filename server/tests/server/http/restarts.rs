@@ -94,7 +94,7 @@ fn a_stream_ends_with_its_token_and_goes_on_under_the_next_one() {
     let mut stream = follow(&stand, 0);
     make();
     stand.rotate();
-    // Shorter than the interval of heartbeats, so that the test ends if no event arrives.
+    // The timeout is shorter than the interval of heartbeats, so that the test ends if no event arrives.
     let deadline = Duration::from_secs(10);
     stream.set_read_timeout(Some(deadline)).unwrap();
     let mut text = String::new();

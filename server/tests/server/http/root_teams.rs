@@ -62,7 +62,8 @@ fn all_teams_are_told_the_damaged_ones_first() {
     assert_eq!(names(&damaged), ["gamma", "alpha", "beta"]);
     assert_eq!(damaged["teams"][0]["condition"], "unready");
     assert!(!damaged["teams"][0]["why"].as_str().unwrap().is_empty());
-    // In the list of the team, the damage is the first item and has a command. The other items follow.
+    // In the team's list of attention items, the damage is the first item and names a command. The other items
+    // follow.
     let attention = |query: &str| {
         stand
             .call(&token, &format!("GET /v1/attention?{query}"), "")
@@ -77,7 +78,7 @@ fn all_teams_are_told_the_damaged_ones_first() {
     assert_eq!(damage["text"], damaged["teams"][0]["why"]);
     let beta = attention("teamId=beta");
     assert_eq!(beta["items"][0]["kind"], "lease_expired");
-    // The metrics show an equal number.
+    // The metrics show the same number of attention items.
     let numbers = stand.call(&token, "GET /metrics", "").is(200).body.clone();
     let number = "teamlog_attention{team=\"beta\",kind=\"lease_expired\"} 1";
     assert!(numbers.contains(number), "{numbers}");

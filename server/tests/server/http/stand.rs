@@ -72,7 +72,7 @@ impl Stand {
         Stand { daemon, dir, clock }
     }
 
-    /// Returns the path of `runtime.json` of a team, or of the data root for `None`.
+    /// Returns the path of a team's `runtime.json`. For `None`, returns the path of the data root's `runtime.json`.
     pub fn path(&self, team: Option<&str>) -> PathBuf {
         let dir = match team {
             Some(team) => self.dir.path().join("teams").join(team),
@@ -124,7 +124,7 @@ impl Stand {
         Client::unix(&self.daemon).ask(line, &[], "")
     }
 
-    /// Creates a one-time code. `of` is for example `read/demo`, or `act` for all teams.
+    /// Creates a one-time code. `of` has its scope and team, for example `read/demo`, or `act` for all teams.
     pub fn code(&self, of: &str) -> String {
         let heard = self.control(&format!("POST /control/code/{of}"));
         heard.is(201).json()["code"].as_str().unwrap().to_owned()

@@ -1,4 +1,5 @@
-//! Routes that give the answer of an operation. Both answers are equal, for the present and for past points.
+//! Routes that give the answer of an operation. The answers of route and operation are equal, for the present and for
+//! past points.
 
 use super::same::{Step, step};
 use super::world::World;
@@ -58,7 +59,7 @@ fn over_http(world: &World, target: &str, at: Option<u64>) -> Value {
     }
 }
 
-/// Calls that the random steps do not contain: a bootstrap run, a mode, and a report of tokens.
+/// Calls that the random steps do not contain: a bootstrap run, a mode, and a report about used tokens.
 const BESIDE: &[(&str, &str)] = &[
     ("bootstrap-start", r#"{"run": "r-1"}"#),
     ("mode-start", r#"{"mode": "forge", "session_id": "s-1"}"#),

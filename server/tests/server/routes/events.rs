@@ -162,7 +162,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Reads frames until there were `events` events. Returns their seqs.
+    /// Reads frames until they contain `events` events. Returns the seqs of these events.
     #[track_caller]
     fn until(&mut self, events: usize) -> Vec<u64> {
         let deadline = Instant::now() + Duration::from_secs(20);
@@ -293,7 +293,7 @@ fn streams_are_filtered_like_pages_and_refused_like_them() {
             matches!(answer, Answer::Whole(reply) if [400, 409].contains(&reply.status));
         assert!(is_refused, "{target}");
     }
-    // A client that does not accept a stream gets a page. No other path has a stream.
+    // A client that does not accept a stream gets a page. No other path offers a stream.
     let page = hub.answer(&world.served, &call(Method::Get, "/v1/events", ""));
     assert!(matches!(page, Answer::Whole(reply) if reply.status == 200));
     let tasks = hub.answer(&world.served, &streaming("/v1/tasks", None));

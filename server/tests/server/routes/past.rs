@@ -1,4 +1,4 @@
-//! Every route that can answer for a past point.
+//! Tests of every route that can answer for a past point.
 
 use super::world::{SECOND, World, call};
 use serde_json::{Value, json};
@@ -206,7 +206,7 @@ fn few_pasts_are_kept_and_a_kept_one_reads_the_log_no_more() {
         (page, count() - before)
     };
     let (first, folding) = ask(head - 1);
-    // View files are written after the answers, and their events count too.
+    // The counted calls also include writes of view files after the answers, so take the minimum of several reads.
     let repeated: Vec<(Value, u64)> = (0..5).map(|_| ask(head - 1)).collect();
     assert!(repeated.iter().all(|(again, _)| *again == first));
     let kept = repeated.iter().map(|(_, calls)| *calls).min().unwrap();

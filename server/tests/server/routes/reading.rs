@@ -115,7 +115,8 @@ fn tasks_are_sorted_and_say_when_they_changed() {
     let since = world.get(&format!("/v1/tasks?since={}", seq - 1)).done(200);
     assert_eq!(since["tasks"].as_array().unwrap().len(), 1);
 
-    // An expired lease is shown as expired, even after this is recorded, until the task is claimed again.
+    // An expired lease is shown as expired until the task is claimed again, even after an event has recorded the
+    // expiry.
     world.later(2 * SECOND);
     assert_eq!(
         world.get("/v1/tasks/1").done(200)["task"]["leaseExpired"],

@@ -106,8 +106,8 @@ pub fn step() -> impl Strategy<Value = Step> {
 }
 
 impl Step {
-    /// Runs the step over HTTP. Returns false if it is refused. Without HTTP it must be refused too, possibly with another
-    /// message.
+    /// Runs the step over HTTP. Returns false if the step is refused. Without HTTP, the step must be refused too,
+    /// possibly with another message.
     pub fn over_http(&self, world: &World) -> bool {
         match self {
             Step::Ask((target, body), _) => world.post(target, body.clone()).status < 300,

@@ -22,7 +22,7 @@ fn a_task_shows_the_approval_that_it_requires() {
 }
 
 fn keys(value: &Value) -> Vec<&str> {
-    // The text keeps the order of the fields. The parsed object is sorted.
+    // The keys of a parsed object are sorted.
     value
         .as_object()
         .unwrap()

@@ -37,7 +37,7 @@ fn a_stranger() {
     println!("\nheard {} bytes", heard.len());
 }
 
-/// Needs root and `setpriv` for becoming another user.
+/// This test needs the root user and the program `setpriv`, which runs a program as another user.
 #[test]
 fn another_user_hears_nothing_even_where_the_modes_would_let_them() {
     if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
@@ -96,7 +96,7 @@ fn what_its_user_controls_nobody_controls_over_tcp() {
             "{line}"
         );
         let answer = Client::tcp(&daemon).call(&token, line, "");
-        // An ordinary call, with a path that no route has.
+        // The request is an ordinary call, with a path that no route has.
         assert_eq!(answer.json()["path"][0], "control", "{line}");
     }
     assert_eq!(stand.token("demo"), token);
@@ -161,7 +161,7 @@ fn what_goes_on_under_a_token_ends_with_it_and_nothing_else_does() {
     let since = Instant::now();
     let mut others = streams.split_off(2);
     for stream in &mut streams {
-        // The body is complete. The body of a broken connection is not.
+        // The stream ended with a complete body, so the connection was not broken.
         assert!(stream.chunks().is_some());
     }
     let refused = waiting[0].hear().unwrap();

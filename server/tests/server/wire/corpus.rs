@@ -1,4 +1,4 @@
-//! Valid and invalid requests as bytes, with the expected results. They are in `corpus.txt`.
+//! Valid and invalid requests as bytes, with the expected results, as `corpus.txt` lists them.
 
 use super::stand::Stand;
 use crate::client::{Client, address, until};
@@ -120,7 +120,7 @@ fn run(step: usize) {
             let Some(answer) = client.hear() else { break };
             heard.push(answer.status);
             assert_eq!(answer.status, *expected, "{}: {answer:?}", case.name);
-            // A second answer in one read may have no body.
+            // Skip later answers without a body.
             if answer.status >= 400 && (heard.len() == 1 || !answer.body.is_empty()) {
                 let (code, status) = (answer.code(), answer.status);
                 let known = CODES
@@ -174,7 +174,8 @@ proptest! {
         for line in told.lines().filter(|line| line.starts_with("HTTP/1.1 ")) {
             prop_assert!(!line.starts_with("HTTP/1.1 5"), "{told}");
         }
-        // If the client is delayed for longer than a head may take, it is disconnected and tries again.
+        // The daemon disconnects a client that is delayed for longer than the time limit of a head. The client then
+        // tries again.
         until("the next one is answered", || {
             let mut next = Client::tcp(daemon);
             next.send("GET /healthz", &[], "");

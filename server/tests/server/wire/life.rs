@@ -37,7 +37,8 @@ fn a_daemon_of_its_own() {
     });
 }
 
-/// Starts a daemon in another process and waits until it serves. The flag is true if the kernel confines the daemon.
+/// Starts a daemon in another process and waits until the daemon serves. Also returns true if the kernel confines the
+/// daemon.
 fn spawn(root: &Path) -> (Child, Running, bool) {
     let mut child = Command::new("sh")
         .args(["-c", "ulimit -S -n 256 && exec \"$0\" \"$@\""])
@@ -54,7 +55,7 @@ fn spawn(root: &Path) -> (Child, Running, bool) {
     };
     let confined = told("confined ") == "true";
     let running = serde_json::from_str(&told("serving ")).unwrap();
-    // Read the rest of its output, so that the pipe does not become full.
+    // Read the further output of the daemon, so that the pipe does not become full.
     std::thread::spawn(move || lines.count());
     (child, running, confined)
 }
@@ -363,7 +364,7 @@ fn the_daemon_holds_the_locks_of_its_teams_until_it_ends() {
 
 #[test]
 fn many_teams_are_taken_and_given_back_at_once_each_with_a_token_of_its_own() {
-    // More teams than the daemon handles concurrently.
+    // Use more teams than the daemon handles concurrently.
     let names: Vec<String> = (0..35).map(|number| format!("team-{number}")).collect();
     let stand = Stand::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let daemon = stand.serve();

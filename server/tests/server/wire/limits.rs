@@ -26,7 +26,7 @@ fn was_cut_after(limit: Duration, took: Duration) {
 #[test]
 fn a_head_that_trickles_is_cut() {
     let (_stand, daemon, _) = Stand::demo_within(|limits| limits.head_time = SHORT);
-    // The daemon's time starts after the time of `since`, even if this thread is delayed.
+    // The time limit of the daemon starts after the measurement of `since`, even if this thread is delayed.
     let (over, took) = since(|| Client::tcp(&daemon).is_over());
     assert!(over);
     was_cut_after(SHORT, took);
@@ -139,7 +139,7 @@ fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
 
 #[test]
 fn whoever_has_a_token_finds_a_place_among_any_number_who_have_none() {
-    // A long timeout, so that no slot becomes free.
+    // Set a long timeout, so that no slot becomes free.
     let (_stand, daemon, token) =
         Stand::demo_within(|limits| limits.head_time = Duration::from_secs(3600));
     let mut known = Client::tcp(&daemon);
@@ -182,7 +182,7 @@ fn who_has_asked_nothing_for_the_longest_time_goes_first() {
 fn a_body_that_is_too_large_is_refused_before_it_is_read_and_its_sender_hears_why() {
     let (stand, daemon, _) = Stand::demo_within(|limits| {
         limits.body_bytes = 1000;
-        // Time in which the daemon reads and discards the remaining bytes.
+        // During this time, the daemon reads and discards the remaining bytes of the request.
         limits.linger_time = Duration::from_secs(30);
     });
     let (host, token) = (address(&daemon).to_string(), stand.token("demo"));
@@ -264,7 +264,7 @@ fn more_calls_than_can_wait_are_turned_away() {
     let mut running = Client::tcp(&daemon);
     running.begin(&token, "GET /v1/slow/3000", "");
     until("one runs", || stand.calls() == 1);
-    // Two more connections are opened, and the first of them waits.
+    // Two more connections send a call: one call waits in the queue, and the other is refused.
     let mut more = [Client::tcp(&daemon), Client::tcp(&daemon)];
     for client in &mut more {
         client.begin(&token, "GET /v1/x", "");
@@ -291,7 +291,7 @@ fn calls_that_wait_keep_no_other_from_being_answered_nor_the_daemon_from_ending(
     until("both wait", || stand.calls() == 2);
     let mut other = Client::tcp(&daemon);
     assert_eq!(other.call(&token, "GET /v1/x", "").status, 200);
-    // An operation has several names.
+    // Both names select the waiting operation.
     for name in ["await-event", "Team_Await_Event"] {
         let answer = other.call(&token, &format!("POST /v1/api/{name}"), "");
         assert_eq!(answer.status, 503, "{name}");

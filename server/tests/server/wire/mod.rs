@@ -1,5 +1,5 @@
-//! The daemon from outside: the bytes that it accepts and refuses, clients that wait or are disconnected, and its start
-//! and end. Calls are not carried out here. The answer to each call is a description of the call.
+//! The daemon from outside: the bytes that it accepts and refuses, clients that wait or are disconnected, and its
+//! start and end. The handler of these tests carries out no call, and answers with a description of the call.
 
 mod admission;
 mod control;

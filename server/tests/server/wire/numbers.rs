@@ -110,7 +110,7 @@ fn leases_are_counted_while_they_run_and_when_they_ran_out() {
         team.task_claim(claim).unwrap();
     }
     assert_eq!(leases(), [3, 3, 0]);
-    // An expired lease is not counted, even if its end is not recorded yet.
+    // An expired lease no longer counts as held, even if no event has recorded the expiry yet.
     until("it ran out", || leases()[..2] == [2, 3]);
     until("it is recorded", || leases() == [2, 3, 1]);
 }
