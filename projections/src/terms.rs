@@ -1,4 +1,4 @@
-//! Terms of the search index: the words of texts, and the fields of what is found.
+//! Terms of the search index: the words of texts, and the fields of tasks, messages, threads and posts.
 //!
 //! A posting is a mark in a series: the namespace, the term, a zero byte, and the seq of the event that the posting names. Tasks
 //! and texts have a namespace each, because two projections write them.
@@ -17,7 +17,7 @@ pub const WORD_CHARS_MAX: usize = 40;
 pub(crate) enum TermKind {
     /// Agent that wrote the text, or created the task.
     By = b'b',
-    /// Kind of what is found.
+    /// Kind of the entry: task, message, report, thread, post or comment.
     Kind = b'k',
     /// Label of a task.
     Label = b'l',
@@ -39,7 +39,7 @@ pub(crate) fn term(kind: TermKind, text: &str) -> String {
 
 /// Adds the posting of a term.
 pub(crate) fn post(tx: &mut Tx<'_>, namespace: u8, (kind, text): (TermKind, &str), seq: u64) {
-    // One allocation, because a message has many terms. The key is that of `numbered`.
+    // One allocation, because a message has many terms. The key equals the key that `numbered` builds.
     let mut key = Vec::with_capacity(text.len() + 11);
     key.extend_from_slice(&[namespace, kind as u8]);
     key.extend_from_slice(text.as_bytes());
@@ -132,13 +132,13 @@ impl Words {
 
 /// The role of a character in a text.
 enum Part {
-    /// It belongs to a word.
+    /// The character belongs to a word.
     Letter,
-    /// It is a word of its own: the scripts of China and Japan have no spaces between words.
+    /// The character is a word of its own: Chinese and Japanese are written without spaces between words.
     Alone,
-    /// It changes the letter before it, and is left out.
+    /// The character changes the letter before it, and is left out.
     Mark,
-    /// It separates words.
+    /// The character separates words.
     Between,
 }
 

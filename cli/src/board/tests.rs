@@ -134,8 +134,8 @@ fn loaded() -> Loaded {
         )),
         items: vec![item],
         lines: vec![
-            line(1, "lead", "1  Parse the header"),
-            line(2, "ada", "1  epoch=1"),
+            line(1, "lead", "lead created task 1: Parse the header"),
+            line(2, "ada", "ada claimed task 1 until 10:12"),
             line(3, "ada", "\u{1b}]0;title\u{7}"),
         ],
         fresh: true,
@@ -410,11 +410,15 @@ fn leases_fall_with_the_time_alone() {
 #[test]
 fn times_are_local_utc_and_relative_in_turn() {
     let mut state = board(80, 24);
-    assert!(drawn(&state).contains("11:59:30 ada"));
+    assert!(drawn(&state).contains("11:59:30 lead created"));
     typed(&mut state, "t");
-    assert!(drawn(&state).contains("09:59:30Z ada"));
+    assert!(drawn(&state).contains("09:59:30Z lead created"));
     typed(&mut state, "t");
-    assert!(drawn(&state).contains("30s ago ada"), "{}", drawn(&state));
+    assert!(
+        drawn(&state).contains("30s ago lead created"),
+        "{}",
+        drawn(&state)
+    );
     let yesterday = Timestamp::parse("2026-11-24T21:00:00Z").unwrap();
     let shown = Clock::Utc.show(yesterday, at("10:00:00"), &TimeZone::UTC);
     assert_eq!(shown, "2026-11-24 21:00:00Z");

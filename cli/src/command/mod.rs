@@ -247,7 +247,7 @@ commands! {
     Say(say: of::<message::send::Send>) = "say", Talk, TeamData: "Send a text to an agent",
     Inbox(inbox) = "inbox", Talk, Reads: "Show unread messages",
     Ask(ask: recorded::<talk::ask::AskAnswer>) = "ask", Talk, TeamData: "Ask an agent a question; --wait waits for the answer",
-    Reply(reply: of::<message::send::Send>) = "reply", Talk, TeamData: "Answer a question",
+    Reply(reply: of::<message::send::Send>) = "reply", Talk(All), TeamData: "Answer a question",
     Find(find) = "find", Watch, Reads: "Find tasks, messages and posts by words, fields, times",
     Log(log: lines::<Recorded>) = "log", Watch, Reads: "Show the newest events, by agent, time or task",
     Send(send: of::<message::send::Send>) = "send", Talk(All), TeamData: "Send a message to an agent",

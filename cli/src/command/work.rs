@@ -326,10 +326,8 @@ mod decision {
         }
         let message = format!("task {id} requires no approval, so a decision changes nothing");
         let error = CommandError::from(Refusal::new(Code::InvalidTransition, message));
-        Err(error.or_hint(format!(
-            "to require one: teamlog edit {} --requires-approval",
-            quoted(id)
-        )))
+        let hint = "to require an approval, edit the task with --requires-approval";
+        Err(error.or_hint(hint))
     }
 
     fn shown(written: &ApprovalWritten, view: &View) -> Vec<String> {
@@ -344,8 +342,8 @@ pub mod approve {
     #[derive(Debug, clap::Args)]
     #[command(after_help = "\
 Examples:
-  teamlog approve T-6 --as lead
-  teamlog approve T-6 'the tests pass' --as lead")]
+  teamlog approve T-9 --as lead
+  teamlog approve T-9 'the tests pass' --as lead")]
     pub struct Args {
         /// The team
         team: String,
@@ -375,8 +373,8 @@ pub mod reject {
     #[derive(Debug, clap::Args)]
     #[command(after_help = "\
 Examples:
-  teamlog reject T-6 'the tests are missing' --as lead
-  echo 'no tests' | teamlog reject T-6 - --as lead")]
+  teamlog reject T-9 'the tests are missing' --as lead
+  echo 'no tests' | teamlog reject T-9 - --as lead")]
     pub struct Args {
         /// The team
         team: String,

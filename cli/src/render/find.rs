@@ -24,7 +24,7 @@ pub fn page(answer: &SearchAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Describes a search without a match.
+/// Describes a search without a match: the query, the team and the point of the log.
 fn nothing(answer: &SearchAnswer) -> Vec<String> {
     let query = visible(&answer.query);
     let mut shown = vec![match &answer.next_cursor {

@@ -86,15 +86,9 @@ fn a_message_in_another_name_shows_both() {
         cli.json("api mailbox-list --input '{\"team_name\":\"demo\",\"worker\":\"ada\"}'");
     let mail = &mail["data"]["messages"][0];
     has!(mail, {"from_worker": "lead", "actor": "cyd"});
-    for line in [
-        "read demo --agent ada",
-        "tail demo",
-        "trace demo --trace-id tr-1",
-        "replay demo",
-    ] {
-        let shown = cli.ok(line);
-        let line = shown.lines().find(|line| line.contains("handoff")).unwrap();
-        assert!(line.contains("cyd") && line.contains("from lead"), "{line}");
+    shows!(cli.ok("read demo --agent ada") => has "from lead (by cyd)  handoff");
+    for line in ["tail demo", "trace demo --trace-id tr-1", "replay demo"] {
+        shows!(cli.ok(line) => has "lead (by cyd) handed work over to ada");
     }
     let inbox = std::fs::read_to_string(cli.dir().join("teams/demo/inboxes/ada.jsonl")).unwrap();
     let lines: Vec<Value> = inbox

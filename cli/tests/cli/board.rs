@@ -127,7 +127,7 @@ const PLAIN: (&str, &str) = ("NO_COLOR", "1");
 fn without_a_terminal_it_is_one_frame() {
     let cli = working();
     let once = cli.ok("board demo --once");
-    shows!(once => has "1 Crew 3", has "15m left", has "Build", has "nothing needs attention", has "task_claimed");
+    shows!(once => has "1 Crew 3", has "15m left", has "Build", has "nothing needs attention", has "dev claimed task 1 until");
     assert!(!once.contains('\u{1b}'));
     let widest = once.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(80) && once.lines().count() <= 24, "{once}");

@@ -170,7 +170,7 @@ fn what_is_asked_of_a_delivery_needs_one() {
     cli.ok("task-update demo --from dev --to lead --task-id T-1 --status done --require-ack");
     assert_eq!(count(&cli, "delivery_required"), 2);
     let story = cli.ok("replay demo");
-    assert!(story.contains("within 60s, 2 retries"), "{story}");
+    assert!(story.contains("within 60s, with 2 retries"), "{story}");
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn a_follower_shows_what_other_processes_append_and_sleeps_between() {
         cli.ok(SEND);
         assert_eq!(tail.0.seqs(3), [5, 6, 7]);
         assert_eq!(replay.0.seqs(2), [5, 7]);
-        assert!(people.0.line().contains("handoff to dev"));
+        assert!(people.0.line().contains("handed work over to dev"));
         // Wait until the follower is idle. Then count its wake-ups while no event arrives.
         thread::sleep(Duration::from_millis(100));
         let before = tail.0.naps();

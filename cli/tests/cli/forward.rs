@@ -503,7 +503,7 @@ fn a_command_for_all_teams_leaves_those_unlocked_that_the_daemon_does_not_serve(
     // Commands for the served team still go through the daemon.
     cli.ok(&format!("send demo {send}"));
     drop(daemon);
-    assert!(cli.ok("replay other").contains("agent_wakeup_required"));
+    assert!(cli.ok("replay other").contains("to wake an agent"));
 }
 
 #[test]

@@ -331,11 +331,15 @@ fn modes_stand_in_status_diff_trace_and_the_past() {
     shows!(shown => has "-  blueprint  starting -> completed\n");
     assert!(shown.contains("+  forge      executing"), "{shown}");
     let trace = cli.ok("trace demo --trace-id tr-m");
-    for said in ["mode_started", "blueprint  starting", "mode_auto_completed"] {
+    for said in [
+        "mode_started",
+        "started mode blueprint: starting",
+        "mode_auto_completed",
+    ] {
         assert!(trace.contains(said), "{said} in {trace}");
     }
     let replayed = cli.ok("replay demo --kind mode_transitioned");
-    shows!(replayed => has "blueprint -> forge  auto-complete");
+    shows!(replayed => has "changed from blueprint to forge: auto-complete");
     cli.ok("doctor check demo --sample-size 0");
     cli.ok("rehydrate demo");
     cli.ok("verify demo");
@@ -407,5 +411,5 @@ fn runs_stand_in_status_and_diff_and_their_events_in_words() {
     let replayed = cli.ok("replay demo");
     assert!(replayed.contains("run r-1"), "{replayed}");
     shows!(replayed =>
-        has "PROTOCOL_BREACH_INVALID_FALLBACK_REASON by fallback_entered in TEAM_READY");
+        has "fallback_entered broke the rule PROTOCOL_BREACH_INVALID_FALLBACK_REASON");
 }

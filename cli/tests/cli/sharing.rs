@@ -41,7 +41,10 @@ fn a_talk_from_its_beginning_to_its_task() {
     let found: Value = cli.json("thread search demo 'MENDS'");
     assert_eq!(found["threads"][0]["id"], "thread-0001");
     assert_eq!(cli.ok("thread search demo absent"), "no threads\n");
-    assert!(cli.ok("replay demo").contains("thread-0001  dev: \"I do\""));
+    assert!(
+        cli.ok("replay demo")
+            .contains("dev posted to thread thread-0001")
+    );
     let error = cli.refused_json(1, "thread post demo thread-0009 x");
     assert_eq!(error.code, "thread_not_found");
     let listed: Value = cli.json("thread list demo");

@@ -166,11 +166,17 @@ fn status_tells_what_is_unread_blocked_and_stale() {
     );
 
     let shown = cli.ok("status demo");
-    assert!(shown.starts_with("demo: 2 tasks, 3 messages, 5 events (jsonl)\n\nunread\n  dev   1\n  lead  1\n  qa    1\n"), "{shown}");
+    // Trouble comes first.
+    assert!(
+        shown.starts_with(
+            "demo: 2 tasks, 3 messages, 5 events (jsonl)\n\nstale tasks\n  T-1  assigned  dev  "
+        ),
+        "{shown}"
+    );
     for part in [
         "\nblocked\n  T-2  blocked   qa  just now  S\n",
-        "\nstale tasks\n  T-1  assigned  dev  ",
         "\nstale messages\n",
+        "\nunread\n  dev   1\n  lead  1\n  qa    1\n",
     ] {
         assert!(
             shown.contains(&part.replace("blocked   qa", "blocked  qa")),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use teamlog_engine::limits::NESTING_MAX;
 
 words! {
-    /// The kind of what the search finds.
+    /// The kind of an entry in the answers of the search.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[repr(u8)]
     pub enum Kind {
@@ -44,24 +44,24 @@ const NO_TEXTS: [&str; 2] = ["status", "deps"];
 /// A message, a thread or a post.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// Its kind.
+    /// Kind of the document.
     pub kind: Kind,
-    /// Its author.
+    /// Author of the document.
     pub by: String,
-    /// The agents that it is addressed to.
+    /// Agents to which the document is addressed.
     pub to: Vec<String>,
-    /// The task that it is about.
+    /// Task that the document is about.
     pub task: Option<String>,
-    /// The thread that it belongs to.
+    /// Thread to which the document belongs.
     pub thread: Option<String>,
     /// Id of the message.
     pub message: Option<String>,
-    /// Its texts.
+    /// Texts of the document.
     pub texts: Vec<String>,
 }
 
 impl Document {
-    /// Returns what the search finds of an event; `None` for an event without text.
+    /// Returns the document that an event adds to the search; `None` for an event without text.
     pub fn from_event(event: &Event<'_>, fact: &Fact) -> Option<Document> {
         if let Some(sent) = fact.sent() {
             return Some(from_message(event, sent));

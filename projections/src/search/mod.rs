@@ -1,4 +1,4 @@
-//! The search: what it finds, queries, and the answers of the index.
+//! The search: documents, queries, and the answers of the index.
 //!
 //! A task is found by its current texts and fields. A message, a thread and a post are found by the event that recorded them.
 //! The index is a set of postings per term; [`crate::terms`] defines words and keys.

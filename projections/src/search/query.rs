@@ -9,13 +9,13 @@ words! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[repr(u8)]
     pub enum Field {
-        /// Kind of what is found.
+        /// Kind of the entry.
         Kind = "kind",
         /// Author, or creator of a task.
         By = "by" | "from",
         /// Recipient, or owner of a task.
         To = "to" | "owner",
-        /// The task itself, and what is about it.
+        /// The task itself, and documents about the task.
         Task = "task",
         /// Status of a task.
         Status = "status",
@@ -28,7 +28,7 @@ words! {
     }
 }
 
-/// What a term of a query demands.
+/// Condition that a term of a query sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Matcher {
     /// The words, one after the other. If `is_prefix`, the last word may be the beginning of a word.
@@ -44,7 +44,7 @@ pub enum Matcher {
     By(String),
     /// This recipient, or owner of a task.
     To(String),
-    /// The task, and what is about it.
+    /// The task itself, and documents about the task.
     Task(String),
     /// A task of this status.
     Status(Status),

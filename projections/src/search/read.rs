@@ -76,7 +76,7 @@ enum Candidate {
 }
 
 impl TeamState {
-    /// Finds what a query matches, newest first: at most `limit` matches before `before`.
+    /// Returns the newest matches of a query first: at most `limit` matches before `before`.
     ///
     /// The cost depends on the rarest term and the number of matches, not on the length of the log.
     pub fn search(

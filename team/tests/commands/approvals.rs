@@ -339,7 +339,7 @@ fn only_the_leader_or_a_recorded_override_ends_the_requirement() {
     has!(events(&mut team).last().unwrap(), {"/payload/requires_approval": false, "/payload/forced": true});
     let begin = given!(TaskEdit, attributes: approval(true), ..edit.clone());
     team.task_edit(begin).unwrap();
-    team.task_edit(given!(TaskEdit, worker: "lead", ..edit))
+    team.task_edit(given!(TaskEdit, worker: "leader-fixed", ..edit))
         .unwrap();
     assert!(!task(&mut team, "1").requires_approval());
 }

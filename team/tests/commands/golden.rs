@@ -14,7 +14,11 @@ const SET: &str = "teams-v1";
 const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
 /// Reserved kinds that no command wrote in the version that made the set.
-const NEVER_WRITTEN: [(&str, &str); 12] = [
+const NEVER_WRITTEN: [(&str, &str); 13] = [
+    (
+        "agent_retired",
+        "no agent was retired when the set was made",
+    ),
     (
         "agent_token_added",
         "no agent was let in from another machine when the set was made",

@@ -258,7 +258,7 @@ fn the_mcp_server_carries_out_its_tools_in_the_daemon() {
             .as_array()
             .unwrap()
             .len(),
-        12
+        13
     );
     let status = client.json("status", json!({}));
     has!(status, {"team": "demo", "task_count": 1});
@@ -299,7 +299,7 @@ fn the_mcp_server_carries_out_its_tools_in_the_daemon() {
 fn the_board_shows_the_team_of_the_daemon() {
     let (machine, _repo) = with_repository();
     let once = machine.ok("qa", "board --once");
-    shows!(once => has "1 Crew", has "1 live claim", has "task_claimed", has "dev");
+    shows!(once => has "1 Crew", has "1 live claim", has "dev claimed task");
     let here = machine.cli.ok("board demo --json");
     let there = machine.ok("dev", "board demo --json");
     let (mut here, mut there): (Value, Value) = (

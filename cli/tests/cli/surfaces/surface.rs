@@ -341,7 +341,8 @@ impl Surface for Http {
                 replayed: Some(repeated),
             },
             false => {
-                let fault = serde_json::from_value(envelope["error"].clone()).unwrap();
+                let fault = serde_json::from_value(envelope["error"].clone())
+                    .unwrap_or_else(|error| panic!("{asked:?}: {error}: {envelope}"));
                 assert!(reply.status >= 400, "{asked:?}: {envelope}");
                 Outcome {
                     answer: Err(precise(&fault)),

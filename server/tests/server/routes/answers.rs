@@ -2,7 +2,7 @@
 //! past points.
 
 use super::same::{Step, step};
-use super::world::World;
+use super::world::{World, without_sentences};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use teamlog_team::api;
@@ -54,7 +54,7 @@ fn over_http(world: &World, target: &str, at: Option<u64>) -> Value {
         None => world.get(target),
     };
     match said.status {
-        200 => said.json,
+        200 => without_sentences(said.json),
         _ => json!({"code": said.code()}),
     }
 }

@@ -1,6 +1,6 @@
 //! Routes whose answers people read.
 
-use super::world::{SECOND, World};
+use super::world::{SECOND, World, without_sentences};
 use serde_json::json;
 
 #[test]
@@ -63,11 +63,7 @@ fn rows_answer_what_their_operations_do() {
             panic!("{row}");
         };
         let data = data(&world, operation, input);
-        let mut answer = world.get(target).done(200);
-        // Over HTTP an event also has a sentence for people.
-        for event in answer["events"].as_array_mut().into_iter().flatten() {
-            event.as_object_mut().unwrap().remove("sentence");
-        }
+        let answer = without_sentences(world.get(target).done(200));
         assert_eq!(answer, data, "{target}");
     }
     assert_eq!(world.get("/v1/ready").done(200)["tasks"][0]["task_id"], "1");
