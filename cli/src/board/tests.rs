@@ -410,12 +410,12 @@ fn leases_fall_with_the_time_alone() {
 #[test]
 fn times_are_local_utc_and_relative_in_turn() {
     let mut state = board(80, 24);
-    assert!(drawn(&state).contains("11:59:30 lead created"));
+    assert!(drawn(&state).contains("11:59:30  lead created"));
     typed(&mut state, "t");
-    assert!(drawn(&state).contains("09:59:30Z lead created"));
+    assert!(drawn(&state).contains("09:59:30Z  lead created"));
     typed(&mut state, "t");
     assert!(
-        drawn(&state).contains("30s ago lead created"),
+        drawn(&state).contains("30s ago  lead created"),
         "{}",
         drawn(&state)
     );

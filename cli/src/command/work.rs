@@ -342,8 +342,8 @@ pub mod approve {
     #[derive(Debug, clap::Args)]
     #[command(after_help = "\
 Examples:
-  teamlog approve T-9 --as lead
-  teamlog approve T-9 'the tests pass' --as lead")]
+  teamlog approve T-12 --as lead
+  teamlog approve T-12 'the tests pass' --as lead")]
     pub struct Args {
         /// The team
         team: String,
@@ -373,8 +373,8 @@ pub mod reject {
     #[derive(Debug, clap::Args)]
     #[command(after_help = "\
 Examples:
-  teamlog reject T-9 'the tests are missing' --as lead
-  echo 'no tests' | teamlog reject T-9 - --as lead")]
+  teamlog reject T-12 'the tests are missing' --as lead
+  echo 'no tests' | teamlog reject T-12 - --as lead")]
     pub struct Args {
         /// The team
         team: String,

@@ -64,7 +64,7 @@ pub fn prepared() -> Cli {
         "task create demo --task-id 7 --subject 'Mend the login'",
         "task create demo --task-id T-8 --subject 'Mend reading' --resource src",
         "task claim demo T-8 --worker dev",
-        "task create demo --task-id T-9 --subject 'Change the port' --requires-approval",
+        "task create demo --task-id T-12 --subject 'Change the port' --requires-approval",
         "config set demo resources.root /home/me/app",
         "thread start demo --title 'Who mends the login?' --participants lead,dev",
         "mode start demo ultrawork",

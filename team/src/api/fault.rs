@@ -17,7 +17,7 @@ pub struct Fault {
     /// Message for people.
     pub message: String,
     /// Details for programs: `field`, `hint` and others, and `code` if a more precise code is known.
-    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }
 

@@ -175,7 +175,6 @@ fn served(memory: &Arc<Memory>, clock: &Arc<ManualClock>) -> Arc<Served> {
     Arc::new(Served::new(Root::on(memory.clone(), options)))
 }
 
-/// Makes a call for `demo`. The target is split at `/` and not percent-decoded.
 /// Removes the field `sentence` of each event. Only HTTP answers have it; the answers of operations do not.
 pub fn without_sentences(mut answer: Value) -> Value {
     let events = answer.get_mut("events").and_then(Value::as_array_mut);
@@ -185,6 +184,7 @@ pub fn without_sentences(mut answer: Value) -> Value {
     answer
 }
 
+/// Makes a call for `demo`. The target is split at `/` and not percent-decoded.
 pub fn call(method: Method, target: &str, body: &str) -> Call {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
