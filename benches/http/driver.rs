@@ -1,4 +1,4 @@
-//! The second process: one thread drives all clients, so that it uses little processor time.
+//! The second process. One thread drives all clients, so that the process uses little processor time.
 
 use crate::connection::{Connection, Step};
 use crate::resources::Resources;

@@ -9,7 +9,7 @@ use teamlog_benches::table::{Target, row};
 use teamlog_benches::workspace::log;
 use teamlog_engine::Durability;
 
-/// Number of timed appends. Earlier appends fill the segment, so that it ends among the timed appends.
+/// Number of timed appends. Earlier appends fill the segment, so that the segment ends among the timed appends.
 const APPENDS: u64 = 200_000;
 const BEFORE: u64 = 40_000;
 /// Number of slowest appends to print.

@@ -1,13 +1,13 @@
-//! Adoption: gives a log to a journal, or takes it off again. The log's id, seqs, segments and receipts stay unchanged.
+//! Adoption: gives a log to a journal, or takes the log off the journal again. The log's id, seqs, segments and receipts stay
+//! unchanged.
 //!
-//! `Log::adopt` has three steps. (1) It copies all groups to the journal, which does not let other hosts join yet. (2) It writes
-//! the journal's name into `log.json`. After this step every append goes through the journal. (3) It appends the event that opens
-//! the log in the journal for all hosts. If a call was interrupted, the next call continues.
+//! `Log::adopt` has three steps. (1) Copy all groups to the journal, which does not let other hosts join yet. (2) Write the
+//! journal's name into `log.json`. After this step every append goes through the journal. (3) Append the event that opens the
+//! log in the journal for all hosts. If a call was interrupted, the next call continues.
 //!
-//! `Log::leave` has three steps, too. (1) It writes the id of the leaving event into a note. (2) It appends the event, which
-//! closes the log in the journal. (3) It removes the journal from `log.json`. The note says which host may finish; on all other
-//! hosts the log has ended. The note also keeps the ids of earlier attempts, because the journal may record an earlier attempt
-//! late.
+//! `Log::leave` has three steps, too. (1) Write the id of the leaving event into a note. (2) Append the event, which closes the
+//! log in the journal. (3) Remove the journal from `log.json`. The note says which host may finish; on all other hosts the log
+//! has ended. The note also keeps the ids of earlier attempts, because the journal may record an earlier attempt late.
 
 use crate::journal::cursor::{self, CursorState};
 use crate::journal::{

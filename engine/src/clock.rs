@@ -1,4 +1,4 @@
-//! Wall clocks. They are arguments, so that tests control the time.
+//! Wall clocks. Functions take a clock as an argument, so that tests control the time.
 
 use crate::timestamp::Timestamp;
 use std::sync::atomic::{AtomicI64, Ordering};

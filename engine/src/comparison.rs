@@ -77,9 +77,9 @@ impl Log {
         check_rows(stores, &self.reader()?, repair, progress)
     }
 
-    /// Compares the journal of this log with this host, group by group, as a slow background task. Calls `pace` with the bytes of
-    /// each page; if it returns `false`, the comparison ends. Returns `None` if the log has no journal, or if the journal cannot
-    /// be compared. A difference is checked twice, because the journal may be trimmed during the comparison.
+    /// Compares the journal of this log with this host, group by group, as a slow background task. Calls `pace` with the bytes
+    /// of each page; if `pace` returns `false`, the comparison ends. Returns `None` if the log has no journal, or if the
+    /// journal cannot be compared. A difference is checked twice, because the journal may be trimmed during the comparison.
     ///
     /// # Errors
     /// Like [`Log::check_journal`]; `Journal`: `pace` ended the comparison.

@@ -1,10 +1,10 @@
 //! Conversion of a log into the other format, in place.
 //!
-//! The new log has a new id, the same groups, and one more event about the conversion. It is built in `archive/` and read back.
-//! Then its segments move into `events/` (their file extension differs), and its head into the free slot of `head` (its log id
-//! differs). The last step replaces `log.json`: before this step the old log is valid, after it the new log, whole in both cases.
-//! Then the original moves to `archive/<log id>/`, which is a log of its own. The next conversion cleans up after an interrupted
-//! conversion.
+//! The new log has a new id, the same groups, and one more event about the conversion. The new log is built in `archive/` and
+//! read back. Then its segments move into `events/` (their file extension differs), and its head into the free slot of `head`
+//! (its log id differs). The last step replaces `log.json`: before this step the old log is valid, after it the new log, whole
+//! in both cases. Then the original moves to `archive/<log id>/`, which is a log of its own. The next conversion cleans up
+//! after an interrupted conversion.
 
 use crate::copy::copy_groups;
 use crate::head::HeadFile;

@@ -77,7 +77,7 @@ pub enum Error {
         /// Newest version that this program reads.
         known: u32,
     },
-    /// An event was written by a newer teamlog. This program cannot interpret the event, so it cannot fold the log.
+    /// A newer teamlog wrote an event of the log. This program cannot interpret the event, and so cannot fold the log.
     #[error("event {seq} ({kind}) was written by a newer teamlog: {why}")]
     Newer {
         /// Seq of the event.
@@ -240,7 +240,7 @@ faults! {
     Refused = "journal_refused", "refuses the request";
     /// The log is open in the journal already.
     Opened = "journal_refused", "refuses the request";
-    /// The clock of this host differs too much from the journal's. Nothing was written.
+    /// The clock of this host differs too much from the journal's clock. Nothing was written.
     ClockSkew = "clock_skew", "has a clock that differs too much from this host's, so nothing was written";
     /// Other hosts fold the log's events by a newer version. Nothing was written.
     NewerHost = "newer_host", "requires a newer teamlog, so nothing was written";
@@ -250,7 +250,7 @@ faults! {
     Left = "journal_left", "no longer orders its events";
     /// The log names another journal.
     OtherJournal = "journal_of_another", "is not the expected one";
-    /// The answering system of servers is not the known one: it may be a copy of the journal.
+    /// The system of servers that answers is not the known system: the answering system may hold a copy of the journal.
     Moved = "journal_moved", "is on another system of servers than before";
     /// The servers refuse this host: wrong password, certificate or rights.
     Denied = "journal_denied", "refuses this host";

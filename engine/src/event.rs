@@ -8,7 +8,7 @@ use crate::timestamp::Timestamp;
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// A recorded event. It borrows from the bytes from which it was decoded, or owns its strings (`Event<'static>`).
+/// A recorded event. The event borrows from the bytes from which it was decoded, or owns its strings (`Event<'static>`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event<'a> {
     /// Place in the order of the log: 1-based, gapless.

@@ -10,7 +10,7 @@ use crate::words::as_text;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A UUIDv7. Its order is the order of the log: `created_at` first, then the random part.
+/// A UUIDv7. The order of the ids is the order of the log: `created_at` first, then the random part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(u128);
 
@@ -18,8 +18,8 @@ pub struct EventId(u128);
 const RANDOM_MASK: u64 = (1 << 62) - 1;
 /// Mask of the random bits of a fresh id. The top bit is 0, so that there is room for later ids of the same microsecond.
 const FRESH_MASK: u64 = RANDOM_MASK >> 1;
-/// Maximum random step between two ids of one microsecond. It is large enough that the next id cannot be guessed, and small
-/// enough that one microsecond has room for half a billion ids.
+/// Maximum random step between two ids of one microsecond. The maximum is so large that the next id cannot be guessed, and so
+/// small that one microsecond has room for half a billion ids.
 const STEP_MASK: u64 = (1 << 32) - 1;
 
 const VERSION: u128 = 7 << 76;

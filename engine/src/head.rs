@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of one slot: one sector, so that a torn write damages one slot only.
 pub(crate) const SLOT_BYTES: usize = 512;
-/// Version of a slot's layout. It does not depend on the format version of the log.
+/// Version of a slot's layout. This version does not depend on the format version of the log.
 const SLOT_VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x1eTLHEAD\0";
 const NAME_AT: usize = 84;

@@ -1,5 +1,5 @@
-//! Rules for kinds, actors and refs. They are short texts without control characters, so they can be printed on one line and
-//! compared byte by byte.
+//! Rules for kinds, actors and refs. These texts are short and have no control characters, so they can be printed on one line
+//! and compared byte by byte.
 
 use crate::limits::IDENTIFIER_BYTES_MAX;
 

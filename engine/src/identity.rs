@@ -19,11 +19,11 @@ use std::path::Path;
 
 /// Newest format version that this code reads. [`Format::version`] is the version that this code writes.
 pub const FORMAT_VERSION: u32 = 2;
-/// Version of `log.json` if the log has a journal, for both formats. A program without support for journals refuses this version,
-/// so it never writes to such a log.
+/// Version of `log.json` if the log has a journal, for both formats. A program without support for journals refuses this
+/// version, and so never writes to such a log.
 const JOURNAL_VERSION: u32 = 3;
-/// Version of `log.json` if the log declares refs. A program without support for declared refs must refuse the log, because it
-/// would give the refs other names.
+/// Version of `log.json` if the log declares refs. A program without support for declared refs must refuse the log, because
+/// that program would give the refs other names.
 const REFS_VERSION: u32 = 4;
 /// Largest size of `log.json`.
 const LOG_FILE_BYTES_MAX: u64 = 4096;
@@ -92,7 +92,7 @@ as_text! { LogId, |text| uuid::from_text(text).map(LogId), "must be the id of a 
 pub struct JournalIdentity {
     /// Kind of journal: `postgres`.
     pub kind: String,
-    /// Id of the journal, lower-case, hyphenated 8-4-4-4-12. It tells two journals of one kind apart.
+    /// Id of the journal, lower-case, hyphenated 8-4-4-4-12. The id tells two journals of one kind apart.
     pub id: String,
     /// Value of [`crate::LogOptions::segment_bytes_max`] on every host, so that their segments are equal.
     pub segment_bytes_max: u64,

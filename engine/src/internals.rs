@@ -1,7 +1,7 @@
 //! Parts of the engine below its API: bytes, files and the derived store.
 //!
-//! These parts are for the crates that are released together with this crate, and for the tests, benchmarks and fuzz targets. They may
-//! change in any release. A program that only keeps a log needs none of them.
+//! These parts are for the crates that are released together with this crate, and for the tests, benchmarks and fuzz targets.
+//! These parts may change in any release. A program that only keeps a log needs none of them.
 
 /// Names of files in a backup.
 pub mod backup {

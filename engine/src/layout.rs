@@ -2,7 +2,7 @@
 //!
 //! This module imports nothing, so that every module may import it.
 
-/// File with the log's identity. It decides which log the directory holds.
+/// File with the log's identity. The identity decides which log the directory holds.
 pub const LOG_FILE: &str = "log.json";
 /// File with the end of the durable log.
 pub const HEAD_FILE: &str = "head";

@@ -10,11 +10,12 @@ pub const GROUP_EVENTS_MAX: usize = 65_536;
 pub const IDENTIFIER_BYTES_MAX: usize = 128;
 /// Largest nesting depth of a payload.
 pub const NESTING_MAX: usize = 64;
-/// Largest difference between a host's clock and the journal's, in microseconds. A host with a larger difference records nothing.
+/// Largest difference between a host's clock and the journal's clock, in microseconds. A host with a larger difference records
+/// nothing.
 pub const CLOCK_SKEW_MAX: i64 = 2_000_000;
 /// Segment size above which a group starts a new segment.
 pub const SEGMENT_BYTES_MAX: u64 = 64 << 20;
-/// Encoded bytes at which buffered events are written as a group.
+/// Number of encoded bytes at which buffered events are written as a group.
 pub(crate) const BUFFER_BYTES: usize = 1 << 20;
 /// Number of zeros that a writer keeps after the written bytes, so that a sync need not write the file's length.
 pub(crate) const AHEAD_BYTES: u64 = 512 << 10;

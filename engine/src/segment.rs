@@ -70,7 +70,7 @@ impl SegmentName {
         }
     }
 
-    /// Parses a file name; `None` unless it is exactly an output of [`SegmentName::file`].
+    /// Parses a file name; `None` unless the name is exactly an output of [`SegmentName::file`].
     pub fn parse(file: &str, format: Format) -> Option<SegmentName> {
         let stem = file.strip_suffix(format.extension())?.strip_suffix('.')?;
         let (day, part) = match stem.split_once(".x") {

@@ -3,9 +3,9 @@
 //! Programs that move files (version control, a copy of an older state) restore `events/`, `head` and `log.json`, but not the
 //! lock file. If a log ends before its witness, or has another event in its place, the log was rolled back.
 //!
-//! Invariants: the witness is written after the head and before the answer, so it is never later than the synced end. It is not
-//! synced, so it may be too early. A witness that is set to an earlier event is synced, so that no later witness reappears. A
-//! missing or damaged witness is unknown.
+//! Invariants: the witness is written after the head and before the answer, so the witness is never later than the synced end.
+//! The witness is not synced, so it may be too early. A witness that is set to an earlier event is synced, so that no later
+//! witness reappears. A missing or damaged witness is unknown.
 
 use crate::error::Rollback;
 use crate::layout::LOCK_FILE;

@@ -28,7 +28,8 @@ pub fn check(format: Format, bytes: &[u8]) {
     let mut line = Vec::new();
     public_json(&frame.event, &mut line);
     assert_eq!(line.len(), canonical_len(&frame.event));
-    // Only the checksum protects the payload, so the payload may not be JSON here. If it is JSON, the line must be readable.
+    // Only the checksum protects the payload, so the payload is perhaps not JSON. If the payload is JSON, the line must be
+    // readable.
     let line = String::from_utf8(line).expect("a line is text");
     if let Ok(event) = parse_public_json(&line) {
         assert_eq!(event.seq, frame.event.seq);

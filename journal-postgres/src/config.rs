@@ -267,8 +267,8 @@ fn encrypts(sslmodes: &[String]) -> Result<Option<bool>, ConfigError> {
     }
 }
 
-/// Refuses files in the URL. They belong in the configuration, where their permissions are checked. The client also refuses them, or
-/// ignores other spellings of `sslmode`, but does not name the option.
+/// Refuses files in the URL. Files belong in the configuration, where their permissions are checked. The client also refuses
+/// them, or ignores other spellings of `sslmode`, but does not name the option.
 fn check_options(url: &str) -> Result<(), ConfigError> {
     let (_, options, _) = options(url);
     if options.contains("sslmode") {

@@ -145,8 +145,9 @@ fn count_none(copies: &mut JournalInfo) {
     }
 }
 
-/// Returns the number of standbys that a commit waits for with a value of `synchronous_standby_names`. Its forms are `FIRST n
-/// (…)`, `ANY n (…)`, `n (…)`, and a plain list, of which the commit waits for one standby. The server refuses any other form.
+/// Returns the number of standbys that a commit waits for with a value of `synchronous_standby_names`. The setting has the
+/// forms `FIRST n (…)`, `ANY n (…)`, `n (…)`, and a plain list, of which the commit waits for one standby. The server refuses
+/// any other form.
 fn commit_waits_for(names: &str) -> u32 {
     let names = names.trim_start();
     if names.is_empty() {

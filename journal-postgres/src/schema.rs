@@ -198,7 +198,7 @@ pub const TURN: &str = "
 select $1::text, $2::int8 where current_setting('teamlog.session', true) = $10
   and teamlog_turn($1::text::uuid, $2::int8, $3, $4, $5, $6::text::uuid, $7, $8, $9, $11)";
 
-/// Sets the fold version for all hosts, if it is higher than the current version.
+/// Sets the fold version for all hosts, if the given version is higher than the current version.
 pub const RAISE_FOLD_VERSION: &str = "select teamlog_raise_fold_version($1::text::uuid, $2)";
 
 /// Stores the bytes of an artifact.

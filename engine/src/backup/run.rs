@@ -100,9 +100,9 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Returns the manifest of the existing backup of this log, which must be a prefix of the log. A backup of a log of
-    /// another name is an error. The backup of another log of this name (before a conversion or a salvage) stays beside
-    /// the new one.
+    /// Returns the manifest of the existing backup of this log, which must be a prefix of the log. A backup of a log with
+    /// another name is an error. The backup of another log of this name (before a conversion or a salvage) stays beside the new
+    /// one.
     fn before(&self) -> Result<Option<Manifest>> {
         let Some(before) = Manifest::load(self.to.as_ref(), self.dir)? else {
             return Ok(None);
@@ -130,7 +130,8 @@ impl Run<'_> {
         for (index, kept) in before.segments.iter().enumerate() {
             let last = index + 1 == before.segments.len();
             let named = names.get(index) == Some(&kept.name);
-            // The header of the last segment holds the digest of the segment before, so it proves all earlier segments.
+            // The header of the last segment holds the digest of the previous segment. So this header proves all earlier
+            // segments.
             let same = !last
                 || self.reader.digest(&kept.name, kept.length)?.as_ref() == Some(&kept.blake3);
             let within = kept.name != head.name || kept.length <= head.end;
@@ -246,7 +247,7 @@ impl Run<'_> {
         })
     }
 
-    /// Removes the bytes after `length`. They come from a run that was stopped before it wrote its manifest.
+    /// Removes the bytes after `length`. These bytes come from a run that was stopped before the run wrote its manifest.
     fn shorten(&self, path: &Path, there: u64, length: u64) -> Result<()> {
         if there <= length {
             return Ok(());

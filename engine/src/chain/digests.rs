@@ -94,7 +94,7 @@ impl<'a> Digests<'a> {
         }
     }
 
-    /// Does not write the file. Removes the temporary file from which [`Digests::begin`] read the time.
+    /// Removes the temporary file from which [`Digests::begin`] read the time, and writes no digests.
     pub fn discard(&self) {
         if self.began.is_some() {
             let _ = self.storage.remove_file(&self.aside());

@@ -134,7 +134,7 @@ pub(super) fn extent(bytes: &[u8]) -> Result<usize, FrameError> {
     Ok(HEAD_BYTES + len)
 }
 
-/// Checks a frame's checksum, and returns its body, the checksum and its length.
+/// Checks the checksum of a frame. Returns the body, the checksum and the length of the frame.
 fn body(bytes: &[u8]) -> Result<(Fields<'_>, u32, usize), FrameError> {
     let len = extent(bytes)?;
     let split = bytes
@@ -166,7 +166,7 @@ pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
     let fixed = body.fixed()?;
     let kind = body.names(1)?.text()?;
     let names = 1 + (fixed.flags & (CAUSE - 2)).count_ones();
-    // `cause` comes before `key` but has no length byte, so it is skipped.
+    // `cause` comes before `key`, but has no length byte. So `cause` is skipped.
     let has_key = fixed.flags & ref_flag(BEFORE_CAUSE) != 0;
     for _ in u32::from(has_key)..names {
         body.skip_short()?;
@@ -338,8 +338,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Short texts, each after one byte with its length. A length below 128 is an ASCII byte, so all texts and lengths together are
-/// nearly always valid UTF-8, and one check is enough. If that check fails, each text is checked separately.
+/// Short texts; a byte before each text holds its length. A length below 128 is an ASCII byte, so all texts and lengths
+/// together are nearly always valid UTF-8, and one check is enough. If that check fails, each text is checked separately.
 struct Names<'a> {
     bytes: &'a [u8],
     text: Option<&'a str>,

@@ -75,7 +75,7 @@ pub struct Envelope<'a> {
     pub id: crate::event_id::EventId,
     /// The kind as stored.
     pub kind: &'a str,
-    /// The payload as stored. It is not checked, and may not be UTF-8.
+    /// The payload as stored. The payload is not checked, so its bytes are perhaps not UTF-8.
     pub payload: &'a [u8],
     /// The event's part in its group.
     pub group: GroupPart,
@@ -140,8 +140,8 @@ pub fn group_len(format: Format, events: &[Event<'_>], canonical: usize) -> usiz
     }
 }
 
-/// Appends the part of an event's frame that does not depend on its group; [`seal`] completes the frame. So the caller's thread
-/// encodes, and the writer only adds the group.
+/// Appends the part of an event's frame that does not depend on its group; [`seal`] completes the frame. This way the caller's
+/// thread encodes the event, and the writer adds only the group.
 pub fn encode_body<'e>(encoding: impl Into<Encoding<'e>>, event: &Event<'_>, out: &mut Vec<u8>) {
     let Encoding { format, refs } = encoding.into();
     debug_assert_eq!(
@@ -185,7 +185,7 @@ fn complete(format: Format, out: &mut Vec<u8>, start: usize, part: GroupPart) {
 /// Decodes the frame at the start of `bytes`, with every check: CRC, field order, types, limits, and the id against `created_at`.
 /// Only the CRC checks the inside of the payload.
 ///
-/// A part of a payload is never accepted as a frame. So a search after damage must use this function.
+/// A part of a payload is never accepted as a frame. Therefore a search after damage must use this function.
 pub fn decode<'a, 'e>(
     encoding: impl Into<Encoding<'e>>,
     bytes: &'a [u8],

@@ -209,7 +209,7 @@ pub struct OverlayScan<'a> {
     over: bool,
 }
 
-/// An iterator over the changes of a layer. It can return the next change without moving on.
+/// An iterator over the changes of a layer. The iterator can show the next change without taking the change.
 struct LayerScan<'a> {
     range: Option<Range<'a, Vec<u8>, Option<Vec<u8>>>>,
     reverse: bool,

@@ -40,8 +40,8 @@ impl Pointer {
     }
 }
 
-/// Start value for the CRCs of a run's blocks. It differs for each run, and the number of a block's first page is added for each
-/// block.
+/// Start value for the CRCs of a run's blocks. Each run has another value. For each block, the number of the block's first page
+/// is added.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mark(u32);
 

@@ -13,8 +13,7 @@ pub struct Walk {
     /// The cursors; the cursor with the next key comes first.
     heap: BinaryHeap<Source>,
     reverse: bool,
-    /// The bound at the end of the walk: exclusive if the walk is forwards, inclusive if it is in reverse; `None` without a
-    /// bound.
+    /// The bound at the end of the walk: exclusive in a forward walk, inclusive in a reverse walk; `None` without a bound.
     end: Option<Vec<u8>>,
     runs: Vec<Arc<Run>>,
     key: Vec<u8>,

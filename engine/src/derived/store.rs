@@ -397,7 +397,7 @@ impl Store {
         let mut builder = RunBuilder::new(file, path.clone(), Mark::for_run(&meta), filter);
         let built = fill(&mut builder).and_then(|()| builder.finish(last.seq + 1 - first_seq));
         if built.is_err() {
-            // No manifest names the file. Without the removal, every command on a full disk would leave another file.
+            // No manifest names the file, so remove it. Otherwise every command on a full disk would leave another file.
             let _ = self.home.storage.remove_file(&path);
         }
         let (len, shape) = built?;
@@ -518,8 +518,9 @@ fn lock_path(dir: &Path) -> PathBuf {
     path.into()
 }
 
-/// Returns the level of a new run of `events` events. This is the level that a run of the same size has if it was merged from small runs,
-/// and is the oldest run. Such a run on level L consists of at most C(L + [`RUNS_MAX`], [`RUNS_MAX`]) small runs (see `merge.rs`).
+/// Returns the level of a new run of `events` events. A run of the same size has this level if the run is the oldest and was
+/// merged from small runs. Such a run on level L consists of at most C(L + [`RUNS_MAX`], [`RUNS_MAX`]) small runs (see
+/// `merge.rs`).
 pub(super) fn level_of(events: u64) -> u8 {
     let mut level = 0;
     let mut small_runs = 1_u64;

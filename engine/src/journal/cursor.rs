@@ -184,8 +184,8 @@ impl CursorState {
     }
 }
 
-/// Reads the cursor, if it belongs to the log and journal of `identity`. A damaged cursor counts as missing, because it is
-/// derived.
+/// Reads the cursor, if it belongs to the log and journal of `identity`. A damaged cursor counts as missing, because a cursor
+/// can be computed again.
 pub(crate) fn read(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Option<CursorState> {
     let bytes = storage
         .named()

@@ -121,11 +121,11 @@ pub enum Outcome {
     /// Another group is at that position, or no group is there and the journal did not accept this group. Read the new groups and
     /// decide again.
     Conflict,
-    /// The journal never had the position that the group follows.
+    /// The group follows a position that the journal never had.
     Forked,
     /// The journal has fewer copies than it promises, so it accepts no groups.
     NotDurable(String),
-    /// The log has the given state in the journal, which is not the state that the append requires. The group was not appended.
+    /// In the journal the log has the given state, but the append requires another state. The group was not appended.
     Closed(LogState),
     /// The journal refuses the group for another reason.
     Refused(String),
@@ -217,7 +217,7 @@ pub enum ReadError {
     Forked,
     /// The groups after the position were removed, up to this seq.
     Trimmed(u64),
-    /// The journal has fewer copies than it promises, so events of its answer may be lost again.
+    /// The journal has fewer copies than it promises. So the events that it returns can be lost again.
     NotDurable(String),
     /// The journal does not support the request, or refuses it for the given reason.
     Refused(String),
@@ -298,7 +298,7 @@ pub trait Journal: Send {
     /// ([`JournalFault::Moved`]). The default does nothing, for a journal without terms.
     fn expect_term(&mut self, _: Term) {}
 
-    /// Returns the current term, even if it is of another system than expected.
+    /// Returns the current term, even if the term belongs to another system than expected.
     ///
     /// # Errors
     /// [`ReadError`].

@@ -28,7 +28,7 @@ pub(crate) struct Replica {
     end: End,
     /// End of the part of the local log that is known to be synced.
     synced: End,
-    /// A segment to which other processes wrote bytes that may not be synced, and the end of these bytes.
+    /// A segment to which other processes wrote bytes, perhaps without a sync, and the end of these bytes.
     left: Option<(u32, u64)>,
     /// Like [`CursorState::owed`].
     owed: Option<(u64, EventId)>,
@@ -124,7 +124,7 @@ impl Replica {
         self.left = None;
     }
 
-    /// Takes the part of a segment that other processes wrote and may not have synced. Later calls return `None`.
+    /// Takes the part of a segment that other processes wrote, perhaps without a sync. Later calls return `None`.
     pub fn take_left(&mut self) -> Option<(u32, Range<u64>)> {
         let (segment, end) = self.left.take()?;
         let start = self.synced_in(segment).map_or(0, |place| place.end());
@@ -322,8 +322,8 @@ impl Replica {
         }
     }
 
-    /// Sends the group once. A group that was sent before may still be recorded. Only a group of another host at the same position proves
-    /// that it will never be recorded.
+    /// Sends the group once. A group that was sent before can still be recorded later. Only a group of another host at the same
+    /// position proves that this host's group will never be recorded.
     fn append_once(&mut self, append: &Append<'_>, to: Option<LogState>, again: bool) -> Outcome {
         let outcome = match to {
             None => self.journal.append(&[*append], LogState::Open).pop(),
@@ -336,7 +336,8 @@ impl Replica {
         }
         match self.journal.read(self.log, append.after, 1) {
             Ok(page) => match page.groups.first() {
-                // The group may not be as durable as the journal promises yet; only an append proves its durability.
+                // The group is perhaps not yet as durable as the journal promises; only an append proves the group's
+                // durability.
                 Some(group) if group.position == append.position => {
                     Outcome::Unknown("it has the group, but did not confirm its durability".into())
                 }

@@ -1,7 +1,7 @@
 //! Comparison of a journal's groups with the groups of this host.
 //!
-//! Hosts read a group only once. So if a group is changed or removed in the journal later, only the next host that joins would
-//! notice it. This check finds such groups, and restores them from the segments.
+//! Hosts read a group only once. If a group is changed or removed in the journal later, only the next host that joins would
+//! notice the change. This check finds such groups, and restores them from the segments.
 
 use super::cursor::{End, StoredGroup};
 use super::{Append, GroupDigest, GroupStore, Position};

@@ -128,8 +128,8 @@ pub trait Server: Journals {
     /// Returns the status of a log; `None` if the journal does not know the log.
     fn status(&self, log: LogId) -> Result<Option<LogStatus>>;
 
-    /// Returns the hosts that have used the journal, each with the last event of the log that it had; no hosts if the journal
-    /// keeps no notes.
+    /// Returns the hosts that have used the journal, each with the last event of the log that the host had; no hosts if the
+    /// journal keeps no notes.
     fn hosts(&self, _: LogId) -> Result<Vec<HostRecord>> {
         Ok(Vec::new())
     }

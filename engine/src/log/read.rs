@@ -132,8 +132,8 @@ impl Log {
         Ok(self.reader_to(head, opening, witness))
     }
 
-    /// Returns a reader up to the current durable head; recovers and changes nothing. It is for checks, and for a process that
-    /// may not write. A process that acts on the events uses [`Log::reader`].
+    /// Returns a reader up to the current durable head; recovers and changes nothing. For checks, and for a process without the
+    /// right to write. A process that acts on the events uses [`Log::reader`].
     ///
     /// # Errors
     /// `Corrupt`, also if there is no valid head, which [`Log::reader`] may be able to rebuild; I/O.

@@ -161,7 +161,7 @@ fn recover_unchecked(log: &RecoveryContext<'_>) -> Result<Recovered> {
     let evidence = log.examine(head)?;
     let mut recovered = log.act(evidence)?;
     if suspicious && !log.is_replica {
-        // An earlier recovery may not have recorded its event, so check every quarantine file.
+        // An earlier recovery perhaps did not record its event, so check every quarantine file.
         recovered.unnamed = log.unnamed(&recovered.head)?;
     }
     if recovered.unnamed.is_empty() && recovered.head.quarantining {
@@ -256,8 +256,8 @@ impl RecoveryContext<'_> {
         Ok(evidence)
     }
 
-    /// Reads a part of the active segment. A part that is longer than the tail of a usual crash is mapped, because it may not fit
-    /// into memory. No other process cuts the file while the lock is held.
+    /// Reads a part of the active segment. A part that is longer than the tail of a usual crash is mapped, because memory could
+    /// be too small for that part. No other process cuts the file while the lock is held.
     fn tail_bytes(&self, file: &NamedFile, range: Range<u64>) -> Result<TailBytes> {
         let len = range.end.saturating_sub(range.start);
         if len > TAIL_BYTES_READ {

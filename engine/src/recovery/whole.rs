@@ -23,7 +23,7 @@ pub(super) fn rebuild_head(log: &RecoveryContext<'_>) -> Result<Recovered> {
         let path = log.segment_path(&head.name);
         let last = log.storage.named().open(&path, OpenMode::Write)?;
         last.cut_behind(head.end)?;
-        // The bytes before the end may not be synced, so they are written again.
+        // The bytes before the end are perhaps not synced, so they are written again.
         last.write_again(0..head.end)?;
         active = Some(last);
     }

@@ -206,7 +206,7 @@ fn decide(log: &RecoveryContext<'_>, plan: &CutPlan, actor: &str, lock: &LogLock
         &files,
         &[(NOTE, note)],
     )?;
-    // Bytes after an old head may not be on the disk, so the segment is written again and synced.
+    // Bytes after an old head are perhaps not on the disk, so the segment is written again and synced.
     let path = log.segment_path(&plan.segment);
     let file = storage.named().open(&path, OpenMode::Write)?;
     file.write_again(0..plan.offset)?;

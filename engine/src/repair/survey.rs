@@ -82,9 +82,10 @@ impl Group<'_> {
     }
 }
 
-/// Returns true if an event of a damaged group has the same meaning without the other events. The event must be foreign, so that
-/// it changes no state. It must have no link of causes within the group: no readable event of the group names it as cause, and
-/// its own cause is older than the group. No event that changes state, such as a recorded answer, may have its key.
+/// Returns true if an event of a damaged group has the same meaning without the other events. The event must be foreign, so
+/// that the event changes no state. The event must have no link of causes within the group: no readable event of the group
+/// names it as cause, and its own cause is older than the group. No event that changes state, such as a recorded answer, has
+/// the same key.
 fn stands_alone(
     frame: &Frame<'_>,
     readable: &[(usize, Frame<'_>)],
@@ -360,8 +361,8 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Returns the damaged group at the end of the log, if it starts past the head. Such a group was never acknowledged, because
-    /// nothing proves that it was written whole. Returns `None` if there is no head.
+    /// Returns the damaged group at the end of the log, if it starts past the head. Such a group was never acknowledged,
+    /// because nothing proves that the whole group was written. Returns `None` if there is no head.
     fn torn(&self, readable: &[(usize, Frame<'_>)]) -> Option<Damaged> {
         let (_, last) = readable.last()?;
         let head = self.survey.head_seq?;

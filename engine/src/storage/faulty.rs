@@ -1,7 +1,7 @@
 //! A storage that fails on request: every call has a number, and faults are armed by number.
 //!
-//! A test runs its code once to count the calls. Then it runs the code again for each number and fault, until the fault is no
-//! longer reached. This covers every way in which the code could fail.
+//! A test runs its code once to count the calls. Then the test runs the code again for each number and fault, until the fault
+//! is no longer reached. This covers every way in which the code could fail.
 
 use super::{Bytes, File, HeldLock, LockError, OpenMode, Stat, Storage, Watcher};
 use rustix::io::Errno;

@@ -42,7 +42,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Opens an existing directory as a root. The path to it may contain symbolic links; paths below may not.
+    /// Opens an existing directory as a root. The path to the root may contain symbolic links; paths below the root must not.
     pub fn open(root: &Path) -> io::Result<Files> {
         Ok(Files {
             root_dir: Arc::new(RootDir::new(root)?),

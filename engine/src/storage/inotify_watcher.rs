@@ -21,8 +21,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Events for a replaced or removed name.
 const NAMES: WatchFlags = WatchFlags::MOVE_SELF.union(WatchFlags::DELETE_SELF);
-/// Events to watch on a file. They include writes, and changes of attributes: the removal of a name of an open file changes its number of
-/// names. On a directory, they would report every file in it.
+/// Events to watch on a file. These events are writes, and changes of attributes: if a name of an open file is removed, the
+/// file's number of names changes. On a directory, the events would report every file in the directory.
 const CONTENT: WatchFlags = WatchFlags::MODIFY.union(WatchFlags::ATTRIB);
 
 #[derive(Debug)]
@@ -102,7 +102,7 @@ impl Watcher for InotifyWatcher {
             tv_nsec: timeout.subsec_nanos().into(),
         };
         let mut fds = [PollFd::new(&self.queue, PollFlags::IN)];
-        // If a signal interrupts the wait, the caller wakes without a change.
+        // If a signal interrupts the wait, the caller wakes although nothing changed.
         match poll(&mut fds, Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),

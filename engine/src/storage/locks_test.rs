@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const NOW: Duration = Duration::ZERO;
-/// Deadline for a lock that is free. A process that another test starts holds copies of the locks of this process until it runs
-/// its own program.
+/// Deadline for a lock that is free. If another test starts a child process, the child holds copies of this process's locks
+/// until the child runs its own program.
 const SOON: Duration = Duration::from_secs(5);
 
 fn busy(storage: &dyn Storage, deadline: Duration) -> String {

@@ -226,7 +226,7 @@ pub enum LockError {
 /// Waits until one of its paths may have changed.
 pub trait Watcher: Send + std::fmt::Debug {
     /// Returns when one of the paths may have been written, replaced, renamed or removed after the last call (or after the
-    /// watcher was created), or after `timeout`. It may return without a change.
+    /// watcher was created), or after `timeout`. Can also return earlier, without a change.
     fn wait(&mut self, timeout: Duration) -> io::Result<()>;
 }
 
@@ -254,8 +254,8 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
-    /// Makes all writes so far durable, in every file of the file system (`syncfs`). The call is slow, because it also writes
-    /// files of other programs.
+    /// Makes all writes so far durable, in every file of the file system (`syncfs`). The call is slow, because the system also
+    /// writes the files of other programs.
     fn sync_file_system(&self) -> io::Result<()>;
     /// Takes the exclusive lock of a file. Creates the file if it is missing. Waits at most `deadline`; zero means one attempt.
     ///

@@ -125,8 +125,8 @@ pub(super) fn shortened(value: &str) -> String {
     format!("\"{text}\"")
 }
 
-/// Returns the time of the first of `count` live events. This is the current time, but after the last event and not before
-/// `floor`. If the events would cross midnight, it is the next midnight.
+/// Returns the time of the first of `count` live events. The time is the current time, but after the last event and not before
+/// `floor`. If the events would cross midnight, the time is the next midnight.
 pub(super) fn live_time(
     now: Timestamp,
     last: Option<EventId>,

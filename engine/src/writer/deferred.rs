@@ -9,9 +9,9 @@ use crate::prelude::*;
 pub const UNSYNCED_BYTES_MAX: u64 = 64 << 10;
 
 impl<S: State> Core<S> {
-    /// Returns true if a group of `len` bytes needs no sync of its own, because it can be fetched from the journal again after a
-    /// power loss. Returns false for the first group of a segment, and for a group with which the unsynced part would grow too
-    /// large.
+    /// Returns true if a group of `len` bytes needs no sync of its own, because the group can be fetched from the journal again
+    /// after a power loss. Returns false for the first group of a segment, and for a group with which the unsynced part would
+    /// grow too large.
     pub(super) fn defers(&self, len: u64) -> bool {
         let synced = self.replica.as_ref();
         let synced = synced.and_then(|replica| replica.synced_in(self.head.segment));

@@ -1,7 +1,7 @@
 //! Appending: group commit by leader and followers under one lock.
 //!
-//! The first caller becomes the leader. It runs its own job and the queued jobs, writes all their events as one group with one
-//! sync, and answers all callers. Then the first caller that queued during the sync becomes the leader.
+//! The first caller becomes the leader. The leader runs its own job and the queued jobs, writes all their events as one group
+//! with one sync, and answers all callers. Then the first caller that queued during the sync becomes the leader.
 
 pub(crate) mod active;
 mod checks;
@@ -152,10 +152,10 @@ impl<S: State> Writer<S> {
         self.carry_out(Job::new(durability, Box::new(job), None))
     }
 
-    /// Like [`Writer::commit`], with a second step: after the job's events are stamped and folded, `sequel` sees these events and
-    /// the state after them. `sequel` may complete the answer, and may return more events for the same group, within `room`. It
-    /// is also called if the job recorded no events. All events of the job have the time that `job` was given, or follow that
-    /// time microsecond by microsecond.
+    /// Like [`Writer::commit`], with a second step: after the job's events are stamped and folded, `sequel` sees these events
+    /// and the state after them. `sequel` may complete the answer, and may return more events for the same group, within
+    /// `room`. `sequel` is also called if the job recorded no events. All events of the job have the time that `job` was given,
+    /// or follow that time microsecond by microsecond.
     ///
     /// # Errors
     /// The errors of [`Writer::commit`]; `TooLarge`, before anything is folded, if a group cannot hold the job's events and

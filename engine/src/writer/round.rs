@@ -74,7 +74,8 @@ pub(super) struct Sequel<S, R> {
     pub step: SequelStep<S, R>,
 }
 
-/// Function of the second part: gets the state after the job's first events, and these events. It may return more events.
+/// Function of the second part: gets the state after the job's first events, and these events. The function may return more
+/// events.
 pub(super) type SequelStep<S, R> =
     Box<dyn FnOnce(&S, &mut R, &[Event<'static>]) -> Vec<NewEvent> + Send>;
 

@@ -444,7 +444,7 @@ fn behind_the_event_that_took_a_log_off_nobody_goes_on_in_a_journal_that_lost_it
         let groups = line.journal.groups(other.identity().log).len();
         line.journal.put_back(other.identity().log, groups - 1);
         assert_eq!(other.heal(&mut |_, _| {}).unwrap().unwrap().groups, 1);
-        // A third host reads the closing event from a journal in which the log is open.
+        // A third host reads the closing event, although the log is open in the journal.
         for log in [other.clone(), join(&line, 5).1] {
             let writer = writer(&log);
             let said = writer.append(vec![said("too late")], Durability::Synced);

@@ -115,7 +115,8 @@ fn an_empty_log_is_converted_too() {
     assert!(new.verify(None).unwrap().ok);
 }
 
-/// Checks the state after a conversion of `before` was stopped at any call. Then repeats the conversion, which must complete.
+/// Checks the state that a stopped conversion left; `before` holds the events before the conversion. Then repeats the
+/// conversion, which must complete.
 fn check(memory: &Memory, format: Format, before: &[String], what: &str) {
     let storage = &arc(memory);
     let log = Log::open(storage.clone(), &dir(), small(7))

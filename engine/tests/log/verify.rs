@@ -404,7 +404,7 @@ fn frames_of_one_group_that_disagree_on_its_size_are_no_group() {
             shows!(lock.recovered()[0] => starts "moved ");
             drop(lock);
             assert_eq!(texts(&log), ["one"]);
-            // If the head covers the group, the group is damage, which a reader and the verification report.
+            // If the head covers the group, the group is damage. A reader reports this damage, and the verification does, too.
             let named = memory.snapshot();
             let id = log.identity().log;
             let slots = teamlog_engine::internals::head::read_slots(&named, &dir(), id);

@@ -1,7 +1,7 @@
 //! Counts the system calls of an append, a rotation and a read under strace.
 //!
 //! The test starts itself again under strace as [`traced_steps`]. Counts do not depend on the load of the machine. If strace is
-//! missing or may not trace, the tests print that and pass.
+//! missing, or if the system does not permit tracing, the tests print that and pass.
 
 use crate::support::{FORMATS, create, open, options, say, writer};
 use std::path::Path;

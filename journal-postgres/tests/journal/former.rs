@@ -99,7 +99,8 @@ fn a_former_primary_that_goes_on_is_left() {
     }
     record(&recorder, "again");
     let last = record(&late, "last");
-    // This host only reads, and has more events than the former primary. It must not conclude that the journal lost events.
+    // This host only reads, and has more events than the former primary. The host must not conclude that the journal lost
+    // events.
     assert!(fresh(&ahead).unwrap() >= last);
     assert!(fresh(&reader).unwrap() >= last);
 }

@@ -1,4 +1,4 @@
-//! okaywal: one entry per event, group commit, reused segments. Its history is read by a recovery. An entry of the history has a
+//! okaywal: one entry per event, group commit, reused segments. A recovery reads the history. An entry of the history has a
 //! thousand events, because each entry costs a sync.
 
 use crate::contestant::{Appender, Depth, History, Sink, take};

@@ -42,7 +42,7 @@ impl Truth {
         }
         Ok(())
     }
-    /// Returns true if damage was detected: by an error, which then names a run, or by an empty store.
+    /// Returns true if damage was detected. Damage shows as an error that names a run, or as an empty store.
     fn notices(&self, storage: &Arc<dyn Storage>) -> bool {
         let store = open(storage);
         if store.runs().is_empty() {

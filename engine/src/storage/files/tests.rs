@@ -201,7 +201,8 @@ fn a_parent_swapped_for_a_link_while_running_never_leads_out() {
         });
         let mut counts = (0, 0);
         let mut round = 0;
-        // The swapping thread may not run during the first rounds on a busy machine, so the rounds repeat until a deadline.
+        // On a busy machine the swapping thread perhaps does not run during the first rounds, so the rounds repeat until a
+        // deadline.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
         while round < 20_000
             || (counts.0 == 0 || counts.1 == 0) && std::time::Instant::now() < deadline

@@ -242,7 +242,7 @@ impl World {
         }
     }
 
-    /// Ends every host and opens its log again, which reads the missing events from the journal. Returns the logs.
+    /// Ends every host, and opens the host's log again. Opening reads the missing events from the journal. Returns the logs.
     pub fn logs(self: &Arc<World>) -> Vec<(Log, Memory)> {
         let ended = |slot: &Mutex<Option<Host>>| {
             let host = guard(slot).take().unwrap();

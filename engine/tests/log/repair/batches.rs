@@ -35,8 +35,9 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
     for format in FORMATS {
         let whole = batch(format);
         let before = events(&opened(&whole));
-        // Salvage keeps a single event of a damaged group only if the event is foreign and no other event of the group is
-        // related to it. So 5 and 6 are lost (5 causes 6), 8 is lost (not foreign), and 11 is lost (it has the key of 8).
+        // Salvage keeps an event of a damaged group only if the event is foreign, has no link of causes within the group, and
+        // does not share its key with an event that is not foreign. So events 5 and 6 are lost (5 causes 6), event 8 is lost
+        // (not foreign), and event 11 is lost (same key as 8).
         let bound = [5u64, 6, 8, 11];
         for damaged in 2..=13u64 {
             let what = format!("{format:?}, event {damaged}");
