@@ -1,9 +1,9 @@
 //! Teams: commands, rules and refusals over a team's log.
 //!
-//! A [`Root`] is a data root. A [`Team`] is a handle on a team in the root; it loads the state, decides, appends events and folds them.
-//! Each command is one file in the folder of its noun ([`task`], [`message`], …), with its input, its pure `decide` and its answer. The
-//! answer serializes to the documented JSON, with fields in documented order. If a rule forbids a command, the command returns a
-//! [`Refusal`]; all other errors are the variant [`Failure::Failed`].
+//! A [`Root`] is a data root. A [`Team`] is a handle on a team in the root; the handle loads the state, decides, appends events and
+//! folds the events. Each command is one file in the folder of its noun ([`task`], [`message`], …), with its input, its pure `decide`
+//! and its answer. The answer serializes to the documented JSON, with fields in documented order. If a rule forbids a command, the
+//! command returns a [`Refusal`]; all other errors are the variant [`Failure::Failed`].
 //!
 //! This crate prints nothing, and reads neither argv nor HTTP. Clock, ids and paths are arguments.
 #![forbid(unsafe_code)]

@@ -47,7 +47,8 @@ fn belongs(live: &Live, field: &'static str, agent: &str) -> Result<()> {
     }
 }
 
-/// Returns the event by which an acting agent joins an open team; `None` if the agent is a member or cannot join.
+/// Returns the event that adds an acting agent to an open team; `None` if the agent is a member or
+/// cannot join.
 pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
     let is_closed = live.team()?.is_none_or(|team| !team.open);
     if agent == LEADER || is_closed || live.is_member(agent)? || live.is_retired(agent)? {
@@ -59,7 +60,8 @@ pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
     ))
 }
 
-/// Checks that an agent may act in the team. Returns the event by which the agent joins the team; no event if the agent is a member.
+/// Checks that an agent may act in the team. Returns the event that adds the agent to the team; no
+/// event if the agent is a member.
 pub(crate) fn enter(live: &Live, field: &'static str, agent: &str) -> Result<Vec<NewEvent>> {
     check(live, field, agent)?;
     Ok(joining(live, agent)?.into_iter().collect())

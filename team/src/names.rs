@@ -26,12 +26,14 @@ pub fn check_known(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_name(field, value, Names::Known)?)
 }
 
-/// Checks a new free identifier. It must not be empty, must not be too long, and must have only visible characters.
+/// Checks a new free identifier. The identifier must not be empty or too long, and must have only
+/// visible characters.
 pub fn check_free(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_new_id(field, value)?)
 }
 
-/// Checks an identifier of an existing object. It may have invisible characters, but no control characters.
+/// Checks an identifier of an existing object. The identifier may have invisible characters, but no
+/// control characters.
 pub fn check_known_free(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_id(field, value)?)
 }

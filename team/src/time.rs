@@ -4,8 +4,8 @@ use crate::refusal::shown;
 use std::time::Instant;
 use teamlog_engine::Timestamp;
 
-/// Tolerance for times in the future. It covers differences between the clocks of machines that share a log, and events in quick
-/// succession, which get times a microsecond apart.
+/// Tolerance for times in the future. The tolerance covers differences between the clocks of machines that share a log. It also
+/// covers events in quick succession, which get times a microsecond apart.
 pub(crate) const AHEAD_TOLERATED_MICROS: i64 = 1_000_000;
 
 /// Returns the milliseconds since `started`.
@@ -46,8 +46,8 @@ pub(crate) enum DayEdge {
     End,
 }
 
-/// Reads a time as a person gives it: a time, a date, `today`, `tomorrow`, the name of a weekday, or a duration. A weekday means the next
-/// day with that name, and a duration starts at `now`. Days are days of UTC.
+/// Reads a time in the form that a person writes: a time, a date, `today`, `tomorrow`, the name of a weekday, or a duration. A weekday
+/// means the next day with that name, and a duration starts at `now`. Days are days of UTC.
 ///
 /// # Errors
 /// Names the text and the forms.
@@ -81,8 +81,8 @@ pub(crate) fn point(text: &str, now: Timestamp, edge: DayEdge) -> Result<Timesta
 /// Forms of a past time.
 const PAST_FORMS: &str = "a time must look like 2026-11-21, 2026-11-21T10:00:00Z, yesterday, today, or 90m, 2h, 3d, 1w for as long ago";
 
-/// Reads a past time as a person gives it, at `now`: a time, a date, `today`, `yesterday`, or a duration before now. A day
-/// means its start. Days are days of UTC. A time before 1970 counts as the start of 1970.
+/// Reads a past time in the form that a person writes at `now`: a time, a date, `today`, `yesterday`, or a duration before
+/// now. A day means its start. Days are days of UTC. A time before 1970 counts as the start of 1970.
 ///
 /// # Errors
 /// Names the text and the forms.

@@ -42,11 +42,12 @@ pub struct UndoAnswer {
 
 /// Detail of a refusal: the seq of the event that must be read before the command can be decided.
 const UNREAD: &str = "unread";
-/// Maximum number of earlier events that are searched for the first event of a command.
+/// Maximum number of earlier events to search for the first event of a command.
 const GROUP_MAX: u64 = 16;
 /// Kind of the event that asks for a review, beside the edit of the task.
 const REVIEWED: &str = "approval_recorded";
-/// Kinds of events that follow from another event of their command, each with the kind of that event.
+/// Kinds of events that another event of the same command causes, each with the kind of the causing
+/// event.
 const FOLLOWS: [(&str, &str); 5] = [
     (REVIEWED, "task_updated"),
     ("task_deps_changed", "task_updated"),
@@ -165,7 +166,8 @@ impl Team {
     }
 }
 
-/// Returns the first event of the command that recorded the event `seq`: follows the causes within its group.
+/// Returns the first event of the command that recorded the event `seq`: follows the causes inside
+/// the group of that event.
 fn first_of(live: &Live, reader: &Reader, seq: u64) -> Result<Event<'static>> {
     if seq == 0 || seq > reader.head().last_seq {
         let last = reader.head().last_seq;
@@ -263,7 +265,7 @@ impl Target {
         refusal.detail("seq", self.event.seq).into()
     }
 
-    /// Returns the events that reverse the command, and a text about them.
+    /// Returns the events that reverse the command, and a text that describes these events.
     fn reverse(&self, ctx: &Ctx, live: &Live, actor: &str) -> Reversed {
         let seq = self.event.seq;
         let fact = match self.event.foreign {

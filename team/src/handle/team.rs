@@ -305,7 +305,8 @@ impl Team {
         let mut answered = answer(&live, &reader);
         if answered.as_ref().is_err_and(Failure::is_derived) {
             live.repair()?;
-            // The repaired state is at the current head, so the reader must be there too.
+            // The repaired state is at the current head, so the reader must be at the current head
+            // too.
             answered = answer(&live, &self.reader()?);
         }
         self.live = Some(live);
@@ -377,7 +378,8 @@ impl Team {
 /// A query as a closure over a state and its log.
 pub(super) type Question<'a> = &'a mut dyn FnMut(&Live, &Reader) -> Result<()>;
 
-/// Returns the answer that `ask` obtains through the closure. `ask` is independent of the type of the answer.
+/// Returns the answer that `ask` obtains through the closure. `ask` does not depend on the type of
+/// the answer.
 fn answered<A>(
     mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
     ask: impl FnOnce(Question<'_>) -> Result<()>,

@@ -1,8 +1,8 @@
 //! `import --messages`: imports message envelopes, which are JSON lines in any order.
 //!
-//! The import makes two passes. The first pass checks every line, and keeps only the line's key and place in the input. The second pass
-//! reads the lines again in the order of `(created_at, id)` and records them. A new team is built in a staging directory, so that a failed
-//! import leaves no trace.
+//! The import makes two passes. The first pass checks every line. From each line, it keeps only the key and the position in the input. The
+//! second pass reads the lines again in the order of `(created_at, id)` and records them. A new team is built in a staging directory, so
+//! that a failed import leaves no trace.
 
 use crate::handle::staged::StagedTeam;
 use crate::handle::team;
@@ -158,7 +158,7 @@ fn just_before(entries: &[Entry], restamp: bool) -> Option<Timestamp> {
     first.map(|entry| entry.created_at.plus_micros(-1))
 }
 
-/// Returns the event by which senders and recipients of the messages join an open team.
+/// Returns the event that adds senders and recipients of the messages to an open team.
 fn joining(live: &Live, entries: &[Entry], restamp: bool) -> Result<Option<NewEvent>> {
     let mut members = Vec::new();
     for agent in agents(entries) {
@@ -251,7 +251,8 @@ fn is_gated(live: &Live, task: &str, known: &mut BTreeMap<Box<str>, bool>) -> Re
     Ok(gated)
 }
 
-/// Returns the reason why an agent may not act in the team; `None` if the agent may act. Imported names may begin with a hyphen.
+/// Returns the reason why an agent must not act in the team; `None` if the agent may act. Accepts
+/// imported names that begin with a hyphen.
 fn objection(live: &Live, field: &'static str, agent: &str) -> Result<Option<String>> {
     if live.team()?.is_none_or(|team| team.open) {
         return Ok(None);

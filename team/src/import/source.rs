@@ -25,7 +25,8 @@ pub(crate) struct Entry {
     pub unapplied: Vec<Unapplied>,
     /// Task that the message reports as completed.
     pub completes: Option<Box<str>>,
-    /// The message itself, if it fit into memory. Otherwise the message is read a second time.
+    /// The message itself, if there was room for it in memory. Otherwise the message is read a
+    /// second time.
     held: Option<Box<Message>>,
 }
 
@@ -47,8 +48,8 @@ pub(crate) fn append<S: State>(writer: &Writer<S>, event: NewEvent) -> Result<Op
     Ok(appended.map_err(input_fault)?.map(|last| last.last_seq))
 }
 
-/// Reads the whole input once. Returns its valid messages in the order of `(created_at, id)`. If several lines have one id, uses the first
-/// of these lines. If `latest` is given, a message with a later time is malformed.
+/// Reads the whole input once. Returns its valid messages in the order of `(created_at, id)`. If several lines have the same id, uses the
+/// first of these lines. If `latest` is given, a message with a later time is malformed.
 pub(crate) fn index<R: BufRead>(
     source: &mut R,
     latest: Option<Timestamp>,
@@ -126,7 +127,8 @@ fn changed(entry: &Entry) -> Failure {
     unreadable(std::io::Error::new(std::io::ErrorKind::InvalidData, why))
 }
 
-/// Parses a line as a message. The line must have an id and a time, because none is generated.
+/// Parses a line as a message. The line must have an id and a time, because the import generates
+/// neither.
 fn message(text: &str) -> Result<Message, InvalidMessage> {
     let envelope = Envelope::parse(text)?;
     let given = [

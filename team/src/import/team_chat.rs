@@ -26,7 +26,7 @@ pub struct ImportTeamChat {
     pub allow_network_fs: bool,
 }
 
-/// Counts of an import per kind of entry. They are also the payload of `log_imported`.
+/// Counts of an import per kind of entry. The counts are also the payload of `log_imported`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChatCounts {
     /// Number of files read.

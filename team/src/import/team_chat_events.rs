@@ -17,7 +17,8 @@ pub(crate) struct OldEvent {
     fields: Map<String, Value>,
 }
 
-/// Places of a field in an event: directly in it, in its payload, or in a message inside the payload.
+/// Places of a field in an event: at the top level, in the payload, or in a message inside the
+/// payload.
 const PLACES: [&[&str]; 3] = [&[], &["payload"], &["payload", "message"]];
 
 impl OldEvent {
@@ -84,7 +85,7 @@ impl OldEvent {
         event
     }
 
-    /// Returns the first text in a field of that name that `keeps` accepts.
+    /// Returns the first text that `keeps` accepts, from the fields with that name.
     fn first(&self, field: &str, keeps: impl Fn(&str) -> bool) -> Option<String> {
         let text = self.texts(field).find(|text| keeps(text));
         text.map(str::to_owned)

@@ -481,7 +481,7 @@ fn snapshot(text: &str) -> Result<(TaskImported, Vec<Omission>), String> {
     Ok((task, left_out))
 }
 
-/// Returns the reason why a task cannot have that value; `None` if it can.
+/// Returns the reason why a task cannot have that value; `None` if the task can have the value.
 fn unfit(field: &str, value: &Value) -> Option<(NotApplied, &'static str)> {
     let wrong_type = |rule| Some((NotApplied::WrongType, rule));
     match (field, value) {

@@ -2,9 +2,9 @@
 //! `doctor-start`.
 //!
 //! The last result of each check is in a small file next to the derived store. `teamlog verify`, `verify-start`, `doctor-start` and the
-//! daemon write this file. `teamlog doctor check` does not, because it promises to write nothing. The file is not essential: a check
-//! succeeds even if the file cannot be written, and deleting it only loses the last result. The file contains the id of its log, so that a
-//! result of a replaced log does not count for the new log.
+//! daemon write this file. `teamlog doctor check` does not write the file, because that command promises to write nothing. The file is not
+//! essential: a check succeeds even if the file cannot be written, and deleting it only loses the last result. The file contains the id of
+//! its log, so that a result of a replaced log does not count for the new log.
 
 pub mod doctor;
 pub mod verify;

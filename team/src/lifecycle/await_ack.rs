@@ -70,7 +70,7 @@ impl Team {
         }
     }
 
-    /// Waits until the delivery may have changed, then records its due steps.
+    /// Waits until the delivery has possibly changed, then records the delivery's due events.
     fn pass(
         &mut self,
         delivery: &Delivery,

@@ -1,7 +1,7 @@
 //! Ends the active work of a team that closes, because nothing can change in a closed team.
 //!
 //! Sessions end, modes are canceled, claims are released, open deliveries become dead letters, and open dispatch requests fail. Each of
-//! these has its own event, in the trace of the ended work. If the kind of event has a reason, the reason is `team_closed`.
+//! these ends has its own event, in the trace of the ended work. If the event has a reason, the reason is `team_closed`.
 //!
 //! Bootstrap runs do not end. The bootstrap contract has two ends: the fallback, which says that no team was available, and the synthesis.
 //! Neither is true of a closed team. A closed team accepts no events of a run, so none of its runs is active.
@@ -45,8 +45,8 @@ fn open_sessions(live: &Live) -> Result<BTreeSet<String>> {
     Ok(open)
 }
 
-/// Appends events that end active work, up to the size of one group. `cause` is the index of their cause in the group.
-/// Returns true if more work may remain.
+/// Appends events that end active work, up to the size of one group. `cause` is the index of the event in the group
+/// that caused them. Returns true if more work may remain.
 pub(crate) fn end(
     live: &Live,
     now: Timestamp,

@@ -15,7 +15,8 @@ pub struct AsOf {
     pub checked_at: Option<String>,
 }
 
-/// Interval between reads of the journal while processes on this host wait for events. One process reads for all of them.
+/// Interval between reads of the journal while processes on this host wait for events. One process
+/// reads for all waiting processes.
 const FOLLOW: Duration = Duration::from_millis(100);
 
 /// Codes of temporary failures. A waiting process ignores these failures, and reads the journal again later.
@@ -30,7 +31,7 @@ const PASSES: [&str; 6] = [
 
 impl Team {
     /// Waits until the log grows, at most `timeout`. In a team with a journal, waits a shorter time and then reads the journal,
-    /// because events of other hosts only arrive by reading. Returns true if the log grew.
+    /// because events of other hosts only arrive when the journal is read. Returns true if the log grew.
     pub(crate) fn watched(&mut self, watch: &mut Watch, timeout: Option<Duration>) -> Result<bool> {
         if self.log.identity().journal.is_none() {
             return Ok(watch.wait(timeout)?);
@@ -48,7 +49,8 @@ impl Team {
     /// `Journal`, `Locked`, I/O.
     pub fn catch_up(&mut self) -> Result<u64> {
         if self.log.identity().journal.is_some() {
-            // Runs a command without events. Like any command, it confirms the head with the journal, and this fetches new events.
+            // Runs a command without events. Like any command, this command confirms the head with
+            // the journal. The confirmation fetches new events.
             let terms = CommandTerms::new(Authority::Anyone).when_closed();
             self.execute_unkeyed(act(terms, |_, _| Ok(((), Vec::new()))))?;
         }

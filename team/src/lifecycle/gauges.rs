@@ -1,5 +1,5 @@
-//! Numbers of a team for monitoring, which reads them often. All numbers are stored, except the running leases, which are
-//! counted.
+//! Numbers of a team for monitoring. Monitoring reads the numbers often, so all numbers are stored, except the number of
+//! running leases, which is counted.
 
 use crate::attention::{Attention, AttentionKind};
 use crate::backup::notes as backup_notes;
@@ -31,7 +31,7 @@ pub struct Gauges {
     pub attention: BTreeMap<AttentionKind, usize>,
     /// Time of the last backup, as noted in the team's directory.
     pub backed_up_at: Option<Timestamp>,
-    /// Counts of the writer, if this process keeps it open.
+    /// Counts of the writer, if this process keeps the writer open.
     pub written: WriterCounts,
 }
 

@@ -12,7 +12,8 @@ pub struct Init {
     pub team: String,
     /// First members of a new team, or further members of an existing one.
     pub members: Vec<String>,
-    /// Storage format of events. `None` means `jsonl` for a new team and any format for an existing one.
+    /// Storage format of events. `None` means `jsonl` for a new team and any format for an existing
+    /// team.
     pub format: Option<Format>,
     /// True to let agents join by acting. A team without members is open in any case.
     pub open: bool,
@@ -70,7 +71,8 @@ impl Root {
         names::check_free_given([("actor", &init.actor)])?;
         if let Some(team) = self.find(&init.team)? {
             let answer = join(team, init)?;
-            // Teams of older versions have no ignore files yet. A failure to write them does not fail the command.
+            // Teams of older versions have no ignore files yet. If the files cannot be written, the
+            // command still succeeds.
             let _ = self.write_ignore_files(&answer.team);
             return Ok(answer);
         }

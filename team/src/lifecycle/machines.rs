@@ -66,7 +66,7 @@ pub struct MachineStep {
 }
 
 impl Team {
-    /// Returns the state machines. They are the same for every team.
+    /// Returns the state machines. All teams have the same state machines.
     pub fn machines(&self) -> MachinesAnswer {
         let mut machines = vec![bootstrap()];
         machines.extend(Mode::ALL.map(life));

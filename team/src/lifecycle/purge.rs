@@ -34,7 +34,8 @@ impl Root {
             log: exclusive.identity().log.to_string(),
             events: exclusive.head().last_seq,
         };
-        // Holds the lock until the name is free. A process that waited for the lock will find a new lock file, or none.
+        // Holds the lock until the name is free. A process that waited for the lock then finds
+        // another lock file or no lock file.
         let from = team_dir(name);
         let staging = Staging::begin(self, Purpose::Purged, name)?;
         let renamed = self.storage().rename(&from, staging.dir());

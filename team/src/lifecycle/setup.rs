@@ -80,7 +80,7 @@ impl Command for TeamSetup {
 }
 
 impl TeamSetup {
-    /// Returns the event that adds the agents which are not members yet.
+    /// Returns an event that adds all agents that are not members yet.
     fn joining(&self, live: &Live) -> Result<Vec<NewEvent>> {
         if self.agents.len() > AGENTS_MAX {
             let message = format!("at most {AGENTS_MAX} agents can be given in one call");

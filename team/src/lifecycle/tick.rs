@@ -149,8 +149,8 @@ impl Team {
     fn sweep(&mut self, round: &Round) -> Result<(LeasesTicked, TasksTicked)> {
         let mut sum = (LeasesTicked::default(), TasksTicked::default());
         let mut more = self.query(|live, _| round.has_to_sweep(live))?;
-        // Task at which the last group ended. The next group starts after that task, so that it does not read the index entries again that
-        // earlier groups removed.
+        // Task at which the last group ended. The next group starts after that task, so that it skips the index entries that earlier
+        // groups removed.
         let mut behind = None;
         while more {
             let (round, last) = (round.clone(), behind);
@@ -216,7 +216,8 @@ impl Round {
         Ok(live.due_by(self.now, self.message_id.as_deref(), limit)?)
     }
 
-    /// Returns one group of due delivery events. Attempts start at `at`; if the command waited for the lock, `at` is after `now`.
+    /// Returns one group of due delivery events. Attempts start at the time `at`. If the command
+    /// waited for the lock, `at` is later than `now`.
     fn ticked(&self, live: &Live, at: Timestamp) -> Acted<RoundResult> {
         let all = self.due(live, GROUP_MAX)?;
         let mut ticked = RoundResult {

@@ -94,7 +94,7 @@ impl Append {
         }
     }
 
-    /// Checks that a text is a valid payload, before a caller sends it elsewhere.
+    /// Checks that a text is a valid payload, before a caller sends the text elsewhere.
     ///
     /// # Errors
     /// `invalid_input`.

@@ -67,7 +67,8 @@ impl BatchAnswer {
         self.count > 0 && self.replayed_lines == self.count
     }
 
-    /// Returns the part of an error message that names the recorded events. The text is empty if none are recorded.
+    /// Returns the part of an error message that names the recorded events. The text is empty if no
+    /// event is recorded.
     pub fn told(&self) -> String {
         self.last_seq.map_or_else(String::new, |last| {
             format!("; {} recorded before, up to event {last}", self.count)
@@ -156,7 +157,7 @@ pub struct AppendFacts {
     keys: usize,
 }
 
-/// The groups of an input. They are read one at a time.
+/// The groups of an input. The groups are read one at a time.
 pub struct Groups<'a> {
     batch: AppendBatch,
     lines: Lines<&'a mut dyn BufRead>,
@@ -209,7 +210,7 @@ impl Groups<'_> {
     }
 
     fn stopped(&self, failure: Failure) -> Box<BatchFailure> {
-        // Boxed, because it is much larger than the answer.
+        // Boxed, because the failure is much larger than the answer.
         Box::new(BatchFailure {
             failure,
             recorded: self.recorded,

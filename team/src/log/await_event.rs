@@ -1,4 +1,4 @@
-//! `await-event`: waits until any process records an event in a team. It does not poll.
+//! `await-event`: waits, without polling, until any process records an event in a team.
 
 use crate::handle::follower::Follower;
 use crate::log::event_type::EventType;

@@ -306,7 +306,7 @@ struct TaskPage {
 fn task_page(diff: &Diff, touched: &TouchedIds, before: &Live, after: &Live) -> Result<TaskPage> {
     let limit = page::limit(diff.limit, page::PAGE);
     let mut page = TaskPage::default();
-    // The task of the cursor; `None` after it was passed.
+    // The task of the cursor; `None` after the comparison has passed that task.
     let mut awaited = diff.cursor.as_deref();
     for id in touched.tasks.values() {
         let full = page.tasks.len() >= limit;

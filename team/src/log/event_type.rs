@@ -94,7 +94,8 @@ impl EventType {
         use EventType as T;
         match self {
             T::WorkerDiffReport | T::WorkerMergeReport => Notice::Audit,
-            // Silent, because events of this type only wake callers in their canonical form, a changed state.
+            // Silent, because events of this type wake callers only in canonical form, as a changed
+            // state.
             T::WorkerIdle => Notice::Silent,
             T::TaskCompleted
             | T::TaskFailed

@@ -55,8 +55,8 @@ impl Fact {
         blake3::hash(&request).to_hex().to_string()
     }
 
-    /// Returns true if a recorded event has the content of the fact. A fact without a trace matches every trace, because it inherits one. A
-    /// fact with the default actor matches every actor, because the authenticated agent replaces that actor.
+    /// Returns true if a recorded event has the content of the fact. A fact without a trace matches every trace, because such a fact
+    /// inherits a trace. A fact with the default actor matches every actor, because the authenticated agent replaces that actor.
     fn equals(&self, recorded: &Event<'_>) -> bool {
         let event = &self.event;
         let same_ref = |kind: &RefKind| {
@@ -224,7 +224,8 @@ fn unanswered(
             None => {}
         }
     }
-    // Skips facts that have a stored answer, because another look-up finds them. Also skips facts under keys of other agents.
+    // Skips events with a stored answer, because the look-up of stored answers finds them. Also
+    // skips events under keys of other agents.
     facts.retain(|event| !answered.contains(&event.seq));
     facts.retain(|event| agent.is_none_or(|agent| event.actor == agent));
     match facts.iter().find(|event| fact.equals(event)) {

@@ -4,7 +4,8 @@ use crate::operation::prelude::*;
 use std::io::{self, BufRead, Read};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 
-/// Maximum length of a line in bytes. It leaves room for an event of maximum size with spaces and escapes.
+/// Maximum length of a line in bytes. This length leaves room for an event of maximum size with
+/// spaces and escapes.
 pub const LINE_BYTES_MAX: usize = 4 * EVENT_BYTES_MAX;
 
 /// Byte order mark. Some programs write it at the start of a text.

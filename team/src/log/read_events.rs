@@ -101,7 +101,7 @@ impl Stream {
     }
 }
 
-/// Returns the place of the cursor's event; `None` if no event has that id.
+/// Returns the place of the event with the cursor's id; `None` if no event has that id.
 pub(crate) fn place_of(live: &Live, reader: &Reader, id: &str) -> Result<Option<(u64, Place)>> {
     let Some(seq) = event_cursor(live, reader, id)? else {
         return Ok(None);
@@ -120,7 +120,8 @@ fn newest(
 ) -> Result<Vec<TeamEvent>> {
     let first = after.map_or(0, |(seq, _)| seq);
     let mut found: Vec<TeamEvent> = Vec::new();
-    // The last event read. It is kept or dropped once the event before it is known.
+    // The event that was read last. After the event before it is read, this event is kept or
+    // dropped.
     let mut open: Option<TeamEvent> = None;
     let mut settle = |open: Option<TeamEvent>, before: Option<&TeamEvent>| {
         let kept = open.filter(|event| !before.is_some_and(|before| event.repeats(before)));
@@ -174,7 +175,7 @@ impl ReadEvents {
 }
 
 impl Team {
-    /// Returns the team events after a cursor. Returns none if the cursor names no event.
+    /// Returns the team events after a cursor. Returns no events if the cursor names no event.
     pub fn read_events(&mut self, read: &ReadEvents) -> Result<ReadEventsAnswer> {
         if let (Some(_), Some(_)) = (read.last, read.limit) {
             let message = "give either last or limit: last counts from the end of the log, limit from the cursor";

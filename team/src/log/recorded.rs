@@ -14,7 +14,7 @@ pub struct Recorded {
     pub event: Event<'static>,
     /// Marks of the event.
     pub marks: Marks,
-    /// The sentence of the event, in answers over HTTP. It is not read back.
+    /// The sentence of the event, in answers over HTTP. Parsing an answer drops the sentence.
     pub sentence: Option<String>,
 }
 

@@ -42,8 +42,8 @@ const LOOK: Duration = Duration::from_millis(5);
 const NOBODY: Duration = Duration::from_millis(300);
 
 impl Team {
-    /// Waits until the view files contain every event that was recorded before the call. If no process writes them, for example
-    /// after a crash, writes them under the lock.
+    /// Waits until the view files contain every event that was recorded before the call. If no process writes the view files,
+    /// for example after a crash, writes them under the lock.
     pub fn sync_views(&mut self, sync: &SyncViews) -> Result<SyncViewsAnswer> {
         let deadline = self.control.deadline.clone();
         let timeout = deadline.wait(sync.timeout_ms)?;
@@ -53,7 +53,8 @@ impl Team {
             Ok((live.seq(), kept, reader.rollback().cloned()))
         })?;
         if let Some(rollback) = rollback {
-            // After a rollback the view files still contain the lost events, so they must not be overwritten.
+            // After a rollback the view files still contain the lost events, so the files must not
+            // be overwritten.
             return Err(self.log.rolled_back(rollback).into());
         }
         let source = ViewsSource::new(self.log());
@@ -61,7 +62,8 @@ impl Team {
             if !kept {
                 break SyncViewsStatus::None;
             }
-            // An open writer repaired the views when it opened the team, so their cursor is right.
+            // The open writer repaired the views when it opened the team, so the cursor of the
+            // views is right.
             let cursor = match self.kept_open() {
                 true => source.cursor()?,
                 false => source.current()?,

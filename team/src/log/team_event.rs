@@ -60,7 +60,8 @@ pub struct TeamEvent {
 }
 
 impl TeamEvent {
-    /// Returns a log event as team event, in the reported form; `None` if brokers do not see the event.
+    /// Returns a log event as a team event, in the reported form; `None` if brokers do not see the
+    /// event.
     pub fn from_event(event: &Event<'_>, team: &str) -> Option<TeamEvent> {
         if event.foreign {
             return None;

@@ -1,4 +1,5 @@
-//! `broadcast`: sends plain mail to every worker except the sender, in one group. It makes no dispatch requests.
+//! `broadcast`: sends plain mail to every worker except the sender, in one group. A broadcast
+//! creates no dispatch requests.
 
 use crate::doubts::RecipientsDoubts;
 use crate::message::mail::Mail;

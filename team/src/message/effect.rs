@@ -71,7 +71,7 @@ impl Doubts {
     }
 }
 
-/// Refuses an update of an unknown task, if the team's settings forbid to create tasks by update.
+/// Refuses an update of an unknown task if the team's settings forbid updates that create tasks.
 pub(crate) fn check_creation(live: &Live, message: &Message, id: &str) -> Result<()> {
     let setting = Setting::TasksCreateByUpdate;
     if message.kind != MessageType::TaskUpdate || live.setting(setting)?.0.switch() {
@@ -123,7 +123,8 @@ pub(crate) fn read(after: &After<'_>, message: &Message, seq: u64) -> Result<Eff
     Ok(left_out(Some(Applied::Applied), message, fields))
 }
 
-/// Returns the effect of a message with unapplied fields: `fields`, and the fields that the message itself cannot apply.
+/// Returns the effect of a message with unapplied fields: `fields`, and further fields of the
+/// message that cannot be applied.
 fn left_out(
     applied: Option<Applied>,
     message: &Message,

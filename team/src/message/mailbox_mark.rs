@@ -125,7 +125,8 @@ impl Command for MarkMessage {
         };
         let marks = live.marks(&message.id)?;
         let worker = &*self.marked.agent;
-        // The worker is the actor of a delivery mark. A notification mark has the default actor, because the worker did nothing.
+        // The actor of a delivery mark is the worker. The actor of a notification mark is the
+        // default actor, because the worker did nothing.
         let (was, actor, ends) = match self.mark {
             Mark::Notified => (marks.notified_at, DEFAULT_ACTOR, false),
             Mark::Delivered => (marks.delivered_at, worker, true),
@@ -173,7 +174,8 @@ pub(crate) fn dispatch(live: &Live, message_id: &str) -> Result<Option<Dispatch>
     }
 }
 
-/// Returns the events that bring a dispatch request to `delivered`; none if the request has ended already.
+/// Returns the events that change the state of a dispatch request to `delivered`; no event if the
+/// request has ended already.
 fn end(dispatch: &Dispatch, actor: &str, message: &MessageInfo) -> Vec<NewEvent> {
     let left: &[fn(DispatchMoved) -> MailFact] = match dispatch.status {
         DispatchStatus::Pending => &[MailFact::DispatchNotified, MailFact::DispatchDelivered],

@@ -1,5 +1,5 @@
-//! `nudge`: wakes idle agents that have unread mail, posts or news of their tasks, once per cooldown. A timer is meant to
-//! call it; repeated calls are harmless. Mail wakes an agent until the agent acknowledges it. Posts and news wake an agent
+//! `nudge`: wakes idle agents that have unread mail, posts or news of their tasks, once per cooldown. A timer can run this
+//! command: repeated calls are harmless. Mail wakes an agent until the agent acknowledges it. Posts and news wake an agent
 //! once.
 //!
 //! An agent is idle if its last event is old enough, or if that event reports idleness. A wake-up is itself a message, but
@@ -326,7 +326,7 @@ impl Terms {
 
     fn standing(&self, live: &Live, agent: AgentInfo, now: Timestamp) -> Result<Readiness> {
         let unread = agent.unread.saturating_sub(agent.wakeups);
-        // Never nudged: the fixed leader, which is not a process, and the sender, which is awake.
+        // Skips the fixed leader, which is not a process, and the sender, which is awake.
         if agent.name == LEADER || agent.name == self.from {
             return Ok(Readiness::NoMail);
         }

@@ -17,7 +17,8 @@ use crate::usage::tokens;
 
 /// Maximum tokens of the answer, both as JSON and as text, as [`tokens::estimate`] counts them.
 pub const TOKENS_MAX: usize = 2_000;
-/// Token target for the JSON form. The rest is reserve: other tokenizers count differently, and the text form adds words.
+/// Token target for the JSON form. The difference to the maximum is reserve: other tokenizers count
+/// differently, and the text form adds words.
 const TOKENS_AIMED_AT: usize = 1_800;
 const ITEMS_MAX: usize = 10;
 /// Maximum number of rejected tasks that are read.
@@ -261,8 +262,8 @@ impl PrimeAnswer {
         }
     }
 
-    /// Drops one item of the longest list. Among equally long lists, drops from the list that comes first below. Returns false
-    /// if all lists are empty.
+    /// Drops one item of the longest list. Among equally long lists, chooses the list that comes first in the code below.
+    /// Returns false if all lists are empty.
     fn shorten(&mut self) -> bool {
         let mut lists: Vec<&mut dyn Shorten> = vec![
             &mut self.ready,
@@ -288,7 +289,7 @@ impl PrimeAnswer {
     }
 }
 
-/// A list whose last item can be dropped.
+/// A list from which the last item can be dropped.
 trait Shorten {
     fn shown(&self) -> usize;
     fn shorten(&mut self);
@@ -543,7 +544,8 @@ fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
     for list in lists {
         let steps = list.items.iter().take(STEPS_OF_MAX).map(|task| &task.next);
         for step in steps.flatten() {
-            // A task of the agent with an expired lease is in two lists. Its commands are added once.
+            // A task of the agent is in two lists if its lease has expired. The commands of such a
+            // task are added once.
             if !commands.contains(step) {
                 commands.push(step.clone());
             }

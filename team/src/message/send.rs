@@ -171,7 +171,8 @@ const SENT: &str = "message_sent";
 /// dependents.
 const DEPENDENTS: [&str; 2] = ["task_unblocked", "task_blocked"];
 
-/// Maximum time that `created_at` may be ahead of now. The tolerance covers clocks that differ.
+/// Maximum time that `created_at` may be ahead of now. The tolerance covers hosts whose clocks
+/// differ.
 pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
 
 /// A send and the random bits of its message id. Drawing the bits before `decide` keeps `decide` pure.
@@ -224,7 +225,8 @@ impl Team {
 /// decides again.
 const UNREAD: &str = "unread";
 
-/// Refuses a known message id as long as the recorded message has not been read for the comparison.
+/// Refuses a known message id if the recorded message has not been read yet. The caller then reads
+/// the recorded message to compare the contents.
 fn unread(id: &str, seq: u64) -> Refusal {
     let text = format!(
         "message id {} was already used; try again to compare the contents",
@@ -234,7 +236,7 @@ fn unread(id: &str, seq: u64) -> Refusal {
 }
 
 impl KeptAsReport {
-    /// Describes a claim-governed task on which a message reported.
+    /// Describes the claim-governed task that a message is about.
     pub(crate) fn read(after: &After<'_>, task: &Task, message: &Message) -> Result<KeptAsReport> {
         let claim = task
             .claim()
@@ -321,8 +323,8 @@ impl Command for NewMessage {
 }
 
 impl NewMessage {
-    /// Refuses a different message under the id of a recorded message. If the caller gave no time or trace, does not compare
-    /// these fields.
+    /// Refuses a message that has the id of a recorded message but differs from it. If the caller gave no time or trace,
+    /// does not compare these fields.
     fn check_same(&self, first: &Message, message: &Message) -> Result<(), Refusal> {
         let differs = [
             ("from", first.from != message.from),
@@ -362,7 +364,8 @@ impl NewMessage {
         }
         membership::check(live, "message.from", &message.from)?;
         match live.message(&message.id)? {
-            // A repeated message names the recipient that it had.
+            // A repeated message names the recipient of the first message, even if that agent has
+            // left the team.
             Some(_) => membership::check_known(live, "message.to", &message.to)?,
             None => {
                 message.to = membership::recipient(live, &message.to)?;

@@ -1,4 +1,4 @@
-//! `mode-outcome`: reads from a state if its mode has ended, and with which outcome.
+//! `mode-outcome`: tells from a state if the mode has ended, and with which outcome.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::reading::Reading;

@@ -88,7 +88,8 @@ impl Command for ModePrompt {
                 decision.decision.into_events(),
             )),
             Err(Failure::Refused(refusal)) if refusal.code == Code::ModeDenied => {
-                // A denied prompt changes nothing, so the active modes are those of the present state.
+                // A denied prompt changes nothing, so the active modes are the modes of the present
+                // state.
                 let active = decision::active(live, &decision.scope)?;
                 let refusal = decision.told.denied(live.team_name(), refusal, active);
                 Ok(Decision::Denied(refusal, Vec::new()))
@@ -249,8 +250,8 @@ impl PromptDecision<'_> {
         self.told.deferred_skills.clone_from(&plan.deferred);
         if let Some(denied) = plan.denied() {
             if let [only] = &*plan.steps {
-                // A mode that starts at the root may also be denied because of modes in sessions. `reconcile` checks every session, and its
-                // refusal names all blocking modes.
+                // Modes in sessions can also block a mode that starts at the root. `reconcile` checks every session, and its refusal names
+                // all blocking modes.
                 let at = self.place(only.requested);
                 self.decision
                     .reconcile(&at, only.requested, Source::Prompt)?;
@@ -274,12 +275,14 @@ impl PromptDecision<'_> {
         self.record()
     }
 
-    /// Returns true if a mode is already active in the scope where the prompt would start it. In that case the mode keeps its state.
+    /// Returns true if a mode is already active in the scope in which the prompt would start the
+    /// mode. In that case the mode keeps its state.
     fn is_on(&self, at: &Scope, mode: Mode) -> Result<bool> {
         Ok(self.decision.already_active(at, mode)?.is_some())
     }
 
-    /// Clears an ended state of the session if it would hide a mode that starts at the root.
+    /// Clears an ended state of the session if that state would hide a mode that starts at the
+    /// root.
     fn uncover(&mut self, at: &Scope, mode: Mode) -> Result<()> {
         if *at != self.scope && self.decision.state(&self.scope, mode)?.is_some() {
             let scope = self.scope.clone();
@@ -360,7 +363,8 @@ impl PromptDecision<'_> {
         self.decision.record(decided.event(DEFAULT_ACTOR, None))
     }
 
-    /// Returns the scopes in which a mode started. If none started, returns the scope of the prompt.
+    /// Returns the scopes in which a mode started. If no mode started, returns the scope of the
+    /// prompt.
     fn touched(&self) -> Vec<Scope> {
         let mut touched = Vec::new();
         let started = self.told.started.iter();

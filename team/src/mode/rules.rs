@@ -1,7 +1,7 @@
 //! Workflow modes: their compatibility, the form of their states, and requests in prompts.
 //!
-//! Most rules are pure functions. They take sets of modes, states as JSON objects, texts and times, and return decisions.
-//! Only `decision`, `reconcile` and `seed` read recorded states.
+//! Most rules are pure functions. These functions take sets of modes, states as JSON objects, texts and times, and return
+//! decisions. Only `decision`, `reconcile` and `seed` read recorded states.
 
 pub(crate) mod contract;
 pub(crate) mod decision;

@@ -26,7 +26,8 @@ operation! {
     refuses = [UnsupportedMode, ModeDenied]
 }
 
-/// Fields that a caller cannot set: the log sets them, or does not need them (the working directory).
+/// Fields that a caller cannot set. The log sets these fields, except the working directory, which
+/// the log does not need.
 const OWN: [&str; 7] = [
     "workingDirectory",
     "mode",

@@ -1,6 +1,6 @@
-//! State operations for hooks and displays: `read`, `write`, `clear`, `list-active`, `get-status`. They have the payloads that hooks and
-//! displays expect, and follow the rules of the commands about modes. They also accept `skill-active`, the list of active skills; only the
-//! metadata of that list can be written.
+//! State operations for hooks and displays: `read`, `write`, `clear`, `list-active`, `get-status`. These operations have the payloads that
+//! hooks and displays expect, and follow the rules of the commands about modes. They also accept `skill-active`, the list of active
+//! skills; only the metadata of that list can be written.
 
 use crate::mode::clear::ModeClear;
 use crate::mode::prelude::*;

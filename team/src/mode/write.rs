@@ -183,7 +183,7 @@ impl Command for ModeUpdate {
     }
 }
 
-/// Records the difference between the old and the new state. Returns true if they differ.
+/// Records the difference between the old and the new state. Returns true if there is a difference.
 fn settle(
     decision: &mut ModeDecision<'_>,
     scope: &Scope,

@@ -115,7 +115,8 @@ impl TaskAssignment {
         Ok(other.or(own))
     }
 
-    /// Appends the assignment. The task is pending afterwards, or blocked if it waits for other tasks. Returns the event's index.
+    /// Appends the assignment. Afterwards the task is pending, or blocked if the task waits for
+    /// other tasks. Returns the event's index.
     fn assign(
         &self,
         live: &Live,

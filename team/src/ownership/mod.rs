@@ -1,4 +1,5 @@
-//! Edits, assignments and reviews of tasks, and agents that leave the team or change their name. The holder of a task gets a message if another agent edits or assigns it.
+//! Edits, assignments and reviews of tasks, and agents that leave the team or change their name.
+//! The holder of a task gets a message if another agent edits or assigns the task.
 
 pub mod assign;
 pub mod edit;

@@ -72,7 +72,8 @@ impl Command for RenameAgent {
 }
 
 impl RenameAgent {
-    /// Refuses a new name that is no name, that is the old one or the leader's, or that a retired agent had.
+    /// Refuses a new name that is invalid, that is the agent's old name, that is the leader's name,
+    /// or that a retired agent had.
     fn check_new(&self, live: &Live) -> Result<()> {
         let new = &*self.new_name;
         names::check_new("new_name", new)?;
@@ -84,7 +85,7 @@ impl RenameAgent {
         Err(Refusal::invalid("new_name", new, rule).into())
     }
 
-    /// Returns the message that tells the new name about unread mail to the old one.
+    /// Returns the message that tells the renamed agent about unread mail to its old name.
     fn tell(&self, live: &Live, ctx: &Ctx, unread: u64) -> Result<NewEvent> {
         let sender = takeover::sender(ctx, None);
         let from = match membership::check(live, "actor", sender) {

@@ -68,10 +68,12 @@ impl Team {
         self.after_leaving(answer)
     }
 
-    /// Forgets the revoked tokens of an agent that left, and adds its unread mail to the answer.
+    /// Forgets the revoked tokens of an agent that left, and adds the agent's unread mail to the
+    /// answer.
     pub(crate) fn after_leaving(&mut self, mut answer: RetireAnswer) -> Result<RetireAnswer> {
         if !answer.dry_run {
-            // The log says that the tokens are revoked, so none of them is valid even if this fails.
+            // The log says that the tokens are revoked, so each of them is invalid even if this
+            // call fails.
             for token in &answer.tokens_revoked {
                 self.forget_accepted(token)?;
             }
@@ -114,7 +116,7 @@ impl Command for RetireAgent {
     }
 }
 
-/// Returns the events by which an agent leaves the team; a successor gets its open tasks.
+/// Returns the events that remove an agent from the team. A successor gets the agent's open tasks.
 pub(crate) fn leave(
     live: &Live,
     ctx: &Ctx,
@@ -173,7 +175,8 @@ fn check(live: &Live, agent: &str) -> Result<()> {
     Err(refusal.detail("worker", agent).into())
 }
 
-/// Returns the unfinished tasks of an agent. Refuses an agent with too many of them for one command.
+/// Returns the unfinished tasks of an agent. Refuses an agent that has more such tasks than one
+/// command can handle.
 fn open_tasks(live: &Live, agent: &str) -> Result<Vec<Task>> {
     let mut tasks = Vec::new();
     for status in Status::ALL.into_iter().filter(|status| !status.is_final()) {

@@ -123,7 +123,7 @@ impl ReviewRequest {
         }
     }
 
-    /// Returns the agent that is to decide. It must be another one than the holder.
+    /// Returns the agent that must decide. Refuses the holder of the task.
     fn reviewer(&self, live: &Live, task: &Task) -> Result<String> {
         let reviewer = match &self.to {
             Some(to) => to.clone(),

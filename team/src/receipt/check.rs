@@ -89,7 +89,8 @@ impl Team {
         if let Some(first) = first_change(&report, receipt) {
             return Ok(Some(self.located(first, receipt)?));
         }
-        // Compares again, because a report lists a limited number of problems, and the change may not be among them.
+        // Compares again, because a report lists a limited number of problems, and the change is
+        // possibly not among them.
         let holds = self.log.check_receipt(receipt)? == ReceiptStatus::Holds;
         Ok((!holds).then(|| ReceiptProblem {
             kind: ProblemKind::ChangedSinceReceipt.name().to_owned(),

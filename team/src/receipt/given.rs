@@ -11,7 +11,7 @@ pub struct GivenReceipt {
     pub team: Option<String>,
     /// Position and digest of the log.
     pub receipt: Receipt,
-    /// The signature and the key that it names. Neither is checked yet.
+    /// The signature, and the key that the signature names. Both are unchecked.
     pub signed: Option<Signed>,
 }
 
@@ -69,7 +69,7 @@ fn read(text: &str) -> Result<GivenReceipt, serde_json::Error> {
 }
 
 impl Team {
-    /// Checks that the log still has everything that a receipt covers. Changes nothing and recovers nothing. For the
+    /// Checks that the log still has everything that a receipt covers. Does not change or recover the log. For the
     /// cost see [`Log::check_receipt`](teamlog_engine::Log::check_receipt).
     ///
     /// # Errors

@@ -28,7 +28,7 @@ pub struct SecretKey(SigningKey);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
-/// A signature as answers show it, with the key that it names.
+/// A signature in the form of answers, with the key that the signature names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed {
     /// Public key, as 64 hex digits.
@@ -140,8 +140,8 @@ impl PublicKey {
     /// Checks that this key signed a receipt. The signature covers the team's name, or has the form of older versions without
     /// the name. The check is strict: it refuses signatures that another receipt or key could share.
     ///
-    /// # Errors
-    /// `signed_by_another_key` if the signature names another key, `signature_invalid` if it is wrong.
+    /// # Errors `signed_by_another_key` if the signature names another key, `signature_invalid` if the
+    /// signature is wrong.
     pub fn check(
         &self,
         team: Option<&str>,
@@ -302,7 +302,7 @@ mod tests {
         let other = SecretKey::from_seed([8; SEED_BYTES]);
         let by_another = refused(&other, &receipt(), &signed);
         assert_eq!(by_another, Code::SignedByAnotherKey);
-        // This signature names a key that did not make it.
+        // This signature names a key that did not make the signature.
         let mut borrowed = other.sign("demo", &receipt());
         borrowed.public_key = signed.public_key.clone();
         assert_eq!(refused(&key, &receipt(), &borrowed), invalid);

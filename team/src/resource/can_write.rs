@@ -17,13 +17,13 @@ const WAITING_MAX: usize = 64;
 
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
-/// A slot for a thread that waits for a journal. Dropping it frees the slot.
+/// A slot for a thread that waits for a journal. Dropping this value frees the slot.
 struct Waiting;
 
 impl Waiting {
     fn begin() -> Option<Waiting> {
         let waiting = Waiting;
-        // If the limit is reached, the slot is dropped, which frees it.
+        // If the limit is reached, the slot is dropped. Dropping a slot frees it.
         (WAITING.fetch_add(1, Ordering::SeqCst) < WAITING_MAX).then_some(waiting)
     }
 }
@@ -147,7 +147,8 @@ impl Team {
         Ok(verdict.unwrap_or_else(|| denied(&path, WriteReason::InvalidPath)))
     }
 
-    /// Returns the root of the repository; empty if not set. Resources of tasks are relative to it.
+    /// Returns the root of the repository; empty if not set. Resources of tasks are relative to the
+    /// root.
     pub fn resources_root(&mut self) -> Result<String> {
         self.query(|live, _| Ok(live.setting(Setting::ResourcesRoot)?.0.text().to_owned()))
     }
@@ -249,7 +250,8 @@ impl Team {
         }
     }
 
-    /// Tells for each path if an agent may write it. The verdicts have the order of the paths.
+    /// Tells for each path if an agent may write the path. The verdicts have the order of the
+    /// paths.
     pub fn can_write_all(&mut self, asked: &CanWriteAll) -> Result<Vec<WriteVerdict>> {
         names::check_known("agent", &asked.agent)?;
         let known = asked.clone();
@@ -309,7 +311,8 @@ pub struct GuardView {
 }
 
 impl GuardView {
-    /// Tells for each path if the agent may write it. The verdicts have the order of the paths.
+    /// Tells for each path if the agent may write the path. The verdicts have the order of the
+    /// paths.
     pub fn can_write_all(&self, asked: &CanWriteAll) -> Vec<WriteVerdict> {
         if self.is_stale {
             return stale(&asked.paths);
@@ -321,7 +324,8 @@ impl GuardView {
         )
     }
 
-    /// Returns a task of another agent that holds paths; `None` if there is none. The names in `own` count as the caller.
+    /// Returns a task of another agent that holds paths; `None` if there is none. Ignores tasks of
+    /// the agents in `own`.
     pub fn held_by_others(&self, own: &[&str]) -> Option<&HeldResources> {
         let mut others = self.held.iter();
         others.find(|held| !own.contains(&&*held.holder) && !held.resources.is_empty())

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const LINKS_MAX: usize = 40;
 const PATH_BYTES_MAX: usize = 4096;
 
-/// A repository on disk. If there is none, paths are compared by their text.
+/// A repository on disk. Without a repository on disk, paths are compared by their text.
 #[derive(Debug, Clone)]
 pub struct Tree {
     /// The root in its declared form, and with symbolic links resolved.

@@ -31,7 +31,8 @@ enum Part {
 }
 
 impl Pattern {
-    /// Parses a declared resource. If it is invalid, returns the rule that it breaks. Ignores `./`, `//` and a trailing slash.
+    /// Parses a declared resource. If the resource is invalid, returns the broken rule. Ignores
+    /// `./`, `//` and a trailing slash.
     pub fn parse(text: &str) -> Result<Pattern, &'static str> {
         for (broken, rule) in [
             (text.len() > RESOURCE_BYTES_MAX, LONG),
@@ -85,7 +86,8 @@ impl Pattern {
         meet(&self.parts, &literal(dir), true)
     }
 
-    /// Returns true if the pattern has no `*` and `?`, so that it names one path.
+    /// Returns true if the pattern has no `*` and no `?`, so that the pattern names exactly one
+    /// path.
     pub fn is_literal(&self) -> bool {
         let plain = |part: &Part| match part {
             Part::Any => false,
@@ -125,7 +127,8 @@ fn literal(path: &str) -> Vec<Part> {
 /// Returns true if a match of `two` can lie at or below a match of `one`. With `below`, also returns true if a match of `one`
 /// can lie at or below a match of `two`.
 fn meet(one: &[Part], two: &[Part], below: bool) -> bool {
-    // Dynamic programming from the end: `next[j]` is true if the rest of `one` and `two[j..]` have a common path.
+    // Dynamic programming from the end: `next[j]` is true if the remaining part of `one` and
+    // `two[j..]` match a common path.
     let mut next = vec![true; two.len() + 1];
     for part in one.iter().rev() {
         let mut row = vec![below || (*part == Part::Any && next[two.len()]); two.len() + 1];

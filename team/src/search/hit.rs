@@ -101,7 +101,7 @@ fn from_text(event: &Event<'static>, document: Document, query: &Query) -> Searc
     }
 }
 
-/// Returns the part of some texts around the first word that was searched for, in one line.
+/// Returns, as one line, the part of the texts around the first word that matches the search.
 fn excerpt(texts: &[&str], query: &Query) -> Option<String> {
     let texts = texts.iter().flat_map(|text| text.split_whitespace());
     let text = texts.collect::<Vec<&str>>().join(" ");

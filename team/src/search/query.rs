@@ -35,7 +35,7 @@ struct Token<'a> {
     is_prefix: bool,
 }
 
-/// Parses a query at `now`, from which durations count back.
+/// Parses a query. Durations in the query count back from `now`.
 ///
 /// # Errors
 /// `invalid_input`, which names the term and the rule.
@@ -168,7 +168,7 @@ fn time(token: &Token<'_>, value: &str, now: Timestamp) -> Result<Timestamp, Ref
     past_point(value, now).map_err(|why| refuse(token.typed, &why))
 }
 
-/// Returns the first term of a text, and the rest.
+/// Returns the first term of a text, and the text after that term.
 fn token(text: &str) -> Result<(Token<'_>, &str), Refusal> {
     let (is_negated, body) = match text.strip_prefix('-') {
         Some(body) if body.starts_with(|c: char| !c.is_whitespace()) => (true, body),
@@ -213,7 +213,8 @@ fn named(body: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Returns a value up to the next space, or the words between quotes; true if it was quoted; and the rest.
+/// Returns a value up to the next space, or the words between quotes; true if the value was quoted;
+/// and the text after the value.
 fn value<'a>(body: &'a str, whole: &str) -> Result<(&'a str, bool, &'a str), Refusal> {
     if let Some(quoted) = body.strip_prefix('"') {
         return match quoted.split_once('"') {

@@ -1,9 +1,9 @@
 //! A trace as OTLP/JSON, which trace collectors accept.
 //!
 //! Each task and each message is a span. All other events are on the span of the page, which has no parent. The parent of a
-//! span is the span of its cause, except that the message that assigned a task is inside the task's span. All ids are derived
-//! from the ids of trace and events, so that pages of a trace fit together even if they are exported at different times. The
-//! JSON is written while the trace is traversed, so the text is never in memory as a whole.
+//! span is the span of its cause. There is one exception: the message that assigned a task is inside the task's span. All ids
+//! are derived from the ids of trace and events, so that pages of a trace fit together even if they are exported at different
+//! times. The JSON is written while the trace is traversed, so the text is never in memory as a whole.
 
 use super::{Outcome, OutsideCause, Parent, Span, SpanKind, Step, Story};
 use crate::operation::prelude::*;

@@ -1,8 +1,8 @@
 //! One sentence per event: a plain line such as `dev claimed task 3 until 10:22`.
 //!
-//! The sentence is a pure function of the event. It never shows a claim token or a stored answer, and has no hidden
-//! characters. It reads the payload as JSON instead of decoding the fact, because agents on other machines get events
-//! without claim tokens.
+//! The sentence is a pure function of the event. A sentence never shows a claim token or a stored answer, and has no
+//! hidden characters. This module reads the payload as JSON instead of decoding the fact, because agents on other
+//! machines get events without claim tokens.
 
 mod bootstrap;
 mod entry;

@@ -132,7 +132,7 @@ impl<'a> Fold<'a> {
 
     fn sent(&mut self, at: usize, recorded: &'a Recorded) {
         let event = &recorded.event;
-        // Never fails: the events were folded before, and folding decodes them.
+        // Never fails: the events were folded before, and folding decodes events.
         let fact = Fact::decode(event);
         let Ok(Some(sent)) = fact.as_ref().map(Fact::sent) else {
             return;

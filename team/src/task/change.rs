@@ -121,7 +121,8 @@ pub(crate) fn check_subject(subject: Option<&str>) -> Result<(), Refusal> {
     Ok(check_title("subject", subject)?)
 }
 
-/// Sets the dependencies of a task. If the task is claim-governed and unclaimed, also blocks or unblocks it.
+/// Sets the dependencies of a task. If the task is claim-governed and unclaimed, also blocks or
+/// unblocks the task.
 pub(crate) fn wait_for(
     live: &Live,
     decision: &mut TaskDecision,

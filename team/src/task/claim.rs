@@ -103,7 +103,7 @@ pub(crate) fn token(ids: &dyn IdSource) -> Result<String> {
     Ok(uuid::new(ids)?)
 }
 
-/// Checks that an agent may claim tasks. The fixed leader may not.
+/// Checks that an agent may claim tasks. Refuses the fixed leader.
 pub(crate) fn check_worker(live: &Live, worker: &str) -> Result<()> {
     if worker == LEADER {
         let message = format!("worker must not be the leader, but is {LEADER:?}");
@@ -168,7 +168,7 @@ fn check_free(decision: &TaskDecision, worker: &str, ctx: &Ctx) -> Result<(), Re
         let message = format!("task {id} is not free: {owner} works on it{until}");
         return conflict(message);
     }
-    // A claim-governed task is reserved for its owner, and so is a task that has started. Any agent may claim a pending
+    // Claim-governed tasks, and tasks that have started, are reserved for their owners. Any agent may claim a pending
     // message-governed task.
     let own = task.claim_governed || task.status != Status::Pending;
     match owner.filter(|owner| own && *owner != worker) {

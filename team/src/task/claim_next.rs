@@ -141,7 +141,8 @@ impl Command for ClaimNext {
     }
 }
 
-/// Returns the best ready task whose paths are free, with the paths of the task that other agents hold as well.
+/// Returns the best ready task with free paths. Also returns those paths of the task that other
+/// agents hold as well.
 fn first_free(
     live: &Live,
     worker: &str,
@@ -182,7 +183,8 @@ fn first_free(
     Ok(None)
 }
 
-/// Returns a wanted task with the paths that two agents will hold once the task is taken; `None` if other agents block the task.
+/// Returns a wanted task, with the paths that two agents will hold after the claim; `None` if other
+/// agents block the task.
 fn suitable(
     wanted: &TaskFilter,
     locks: &PathLocks<'_>,

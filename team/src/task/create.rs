@@ -216,7 +216,8 @@ impl TaskCreate {
         if self.extra.is_empty() {
             return Ok(None);
         }
-        // Checks the nesting depth. In the event the fields lie one level deeper than in the input.
+        // Checks the nesting depth. In the event, the fields are nested one level deeper than in
+        // the input.
         let fits = Json::from_value(&BTreeMap::from([("extra", &self.extra)]));
         let extra = fits.and_then(|_| Json::from_value(&self.extra));
         extra.map(Some).map_err(|error| {
@@ -245,8 +246,8 @@ impl TaskCreate {
     }
 }
 
-/// Returns a free number after a task took the largest possible number. The search is short, because at most as many numbers
-/// are in use as the team has tasks.
+/// Returns a free number if a task has the largest possible number. The search is short, because the number of used ids is
+/// at most the number of the team's tasks.
 fn free_number(live: &Live) -> Result<String> {
     let mut number = live.task_counts()?.total() + 1;
     while live.task(&number.to_string())?.is_some() {
@@ -255,7 +256,8 @@ fn free_number(live: &Live) -> Result<String> {
     Ok(number.to_string())
 }
 
-/// Refuses an owner that may not take tasks: the leader, and an agent that does not belong to a closed team.
+/// Refuses an owner that must not take tasks: the leader, and, in a closed team, an agent that is
+/// not a member.
 pub(crate) fn check_owner(live: &Live, owner: Option<&str>) -> Result<()> {
     match owner {
         None => Ok(()),

@@ -32,7 +32,7 @@ impl Listed {
         self.lease_expired
     }
 
-    /// Returns the task as it is recorded.
+    /// Returns the recorded task, without the mark.
     pub fn into_task(self) -> Task {
         self.task
     }

@@ -56,7 +56,8 @@ pub static TEAM_API: Dialect = Dialect::new(
         Row::rest(),
         Row::flatten(Field::Extra),
     ],
-    // Left out: fields of the message protocol, which has no claims, and the start time, which the contract does not have.
+    // Leaves out fields of the message protocol, which has no claims. Also leaves out the start
+    // time, which the contract does not have.
     &[
         Field::AssignedBy,
         Field::Progress,

@@ -32,7 +32,8 @@ pub struct SessionClaimAnswer {
 }
 
 impl Team {
-    /// Returns the live claim that the agent made in the session; refuses with the reason if there is none.
+    /// Returns the live claim that the agent made in the session; if there is no such claim,
+    /// refuses with the reason.
     pub fn session_claim(&mut self, asked: &SessionClaim) -> Result<SessionClaimAnswer> {
         let now = self.options.clock.now();
         self.query(|live, reader| {

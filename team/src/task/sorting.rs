@@ -1,7 +1,7 @@
 //! Sort orders of task lists, and the cursors of their pages.
 //!
 //! The index has tasks by id, by status and by owner, in natural order of ids. All other orders, and `since`, read every
-//! task that passes the filters and keep one page of them.
+//! task that passes the filters and keep one page of these tasks in memory.
 
 use crate::operation::prelude::*;
 use crate::projections::natural;
@@ -164,7 +164,8 @@ impl Sorting {
         Ok(found)
     }
 
-    /// Reads all tasks that pass the filters, and returns the first page of them. Keeps at most a few pages in memory.
+    /// Reads all tasks that pass the filters, and returns the first page of these tasks. Keeps at
+    /// most a few pages in memory.
     fn scanned(
         self,
         live: &Live,
@@ -207,7 +208,7 @@ impl Sorting {
         let mut id = natural::key(id);
         if (self.sort, self.order) == (TaskSort::Id, SortOrder::Desc) {
             id.iter_mut().for_each(|byte| *byte = !*byte);
-            // The last byte puts an id after all longer ids that begin with it.
+            // The last byte sorts an id after all longer ids that begin with this id.
             id.push(u8::MAX);
         }
         (self.turned(key), id)

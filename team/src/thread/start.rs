@@ -129,7 +129,8 @@ pub(crate) fn agents(live: &Live, field: &'static str, named: &[String]) -> Resu
     Ok(agents)
 }
 
-/// Checks that an agent may post. Returns the event by which the agent joins the team; no event if the agent is a member.
+/// Checks that an agent may post. Returns the event that adds the agent to the team; no event if
+/// the agent is a member.
 pub(crate) fn author(live: &Live, worker: Option<&str>) -> Result<Vec<NewEvent>> {
     match worker {
         None | Some(SYSTEM) => Ok(Vec::new()),

@@ -1,5 +1,5 @@
-//! `usage series`: tokens over time, by agent or by task. The index has no usage reports, so all events between the two times
-//! are read, but no others.
+//! `usage series`: tokens over time, by agent or by task. The index has no usage reports, so the operation reads all events
+//! between the two times, but no other events.
 
 use crate::log::replay::Replay;
 use crate::operation::prelude::*;

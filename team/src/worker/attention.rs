@@ -134,7 +134,8 @@ pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(AttentionShow
     };
     let event = page::event(live, reader, seq)?;
     let shown = AttentionShown::from_event(&event, &reader.identity().name)?;
-    // The event that recorded the stop is no activity of the leader, even if the leader recorded it.
+    // The event that recorded the stop does not count as activity, even if the leader recorded that
+    // event.
     let acted = live.activity(LEADER)?;
     let acted = acted.is_some_and(|acted| acted.seq > seq);
     let stopped = shown.tells_of_stop() && !acted;

@@ -1,5 +1,5 @@
-//! `read-stall-state`: tells if the team makes progress, and which decision its leader has to make. Unlike a summary, it
-//! changes no baseline.
+//! `read-stall-state`: tells if the team makes progress, and which decision its leader has to make. Unlike
+//! `get-summary`, this operation changes no baseline.
 
 use crate::operation::prelude::*;
 use crate::worker::attention::{self, AttentionShown};

@@ -1,5 +1,5 @@
-//! `write-worker-status`, `read-worker-status`: the status of a worker. Writing an equal status changes nothing, so it wakes
-//! no reader.
+//! `write-worker-status`, `read-worker-status`: the status of a worker. Writing an equal status changes nothing and wakes no
+//! reader.
 
 use crate::operation::prelude::*;
 use crate::projections::worker::StatusShown;

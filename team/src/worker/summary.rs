@@ -1,5 +1,5 @@
 //! `get-summary`: counts tasks and describes every worker. Progress of a worker is measured by its turns since the last
-//! summary. So a summary of an open team records new baselines if they changed.
+//! summary. So a summary of an open team records the baselines if they have changed.
 
 use crate::operation::prelude::*;
 use crate::projections::task::TaskCounts;

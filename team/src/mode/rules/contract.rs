@@ -35,7 +35,7 @@ const STATE: &str = "state";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Written {
     pub state: Map<String, Value>,
-    /// Outcome of the mode; `None` while it runs.
+    /// Outcome of the mode; `None` while the mode runs.
     pub lifecycle: Option<Lifecycle>,
     /// The outcome in the words of `run_outcome`.
     pub run: RunOutcome,

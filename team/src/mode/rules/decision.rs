@@ -192,7 +192,8 @@ impl<'a> ModeDecision<'a> {
         Ok(found)
     }
 
-    /// Returns true if a session has ended, or if it was inactive for so long that it no longer blocks other modes.
+    /// Returns true if a session has ended, or if the session was inactive for so long that its
+    /// modes no longer block other modes.
     pub fn is_stale(&self, session: &str) -> Result<bool> {
         let life = self.live.session_life(session)?;
         let limit = self.live.setting(Setting::SessionStale)?.0.number();
@@ -355,7 +356,7 @@ impl<'a> ModeDecision<'a> {
         self.record(changed.event(DEFAULT_ACTOR, trace.as_deref()))
     }
 
-    /// Records the metadata of a scope's list of active skills, with the present list.
+    /// Records new metadata for a scope's list of active skills, together with the present list.
     pub fn sync(&mut self, scope: &Scope, metadata: Fields, trace: Option<&str>) -> Result<()> {
         check_size("metadata", &metadata)?;
         let mut active = self.active_in(scope)?;
@@ -403,7 +404,8 @@ impl<'a> ModeDecision<'a> {
         check_size("state", &fields)?;
         let activated = match self.state(scope, mode)? {
             Some(before) if !anew => before.activated,
-            // The command's events get the next seqs after the recorded events, in this order.
+            // The command's events, in this order, get the seqs that follow the last recorded
+            // event.
             _ => self.live.seq() + 1 + self.events.len() as u64,
         };
         let state = WorkingState {

@@ -154,7 +154,7 @@ pub fn tool_call(tool: &str, mode: Mode, team: Option<&str>, scope: &Scope) -> S
     format!("mcp__{MCP_SERVER}__{tool} {arguments}")
 }
 
-/// Returns the refusal of a denied transition, with the transition in its details.
+/// Returns the refusal for a denied transition. The details of the refusal contain the transition.
 pub fn refusal(transition: &Transition) -> Refusal {
     let message = transition.message.clone().unwrap_or_default();
     let details = serde_json::to_value(transition).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Reconciles the active modes with a mode that starts. First decides if the mode may start. Then completes the modes that hand over to it,
-//! in sessions before the root, and updates the list of skills. The caller starts the mode afterwards.
+//! Reconciles the active modes with a mode that starts. First decides if the mode may start. Then completes the modes that hand over to the
+//! new mode, in sessions before the root, and updates the list of skills. The caller starts the mode afterwards.
 //!
-//! A mode at the root is active for every session. So its start is checked against every session with active modes, and one
-//! denial refuses the start. A stale session is ended instead of checked.
+//! A mode at the root is active for every session. So the start of such a mode is checked against every session with active
+//! modes, and one denial refuses the start. A stale session is ended instead of checked.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::lock;
@@ -48,8 +48,8 @@ words! {
 }
 
 impl ModeDecision<'_> {
-    /// Decides if a mode may become active in a scope, and ends the modes that hand over to it. The caller starts the mode. The
-    /// answer names every completed mode, also the modes of sessions.
+    /// Decides if a mode may become active in a scope, and ends the modes that hand over to this mode. The caller starts the
+    /// mode. The answer names every completed mode, also the modes of sessions.
     pub fn reconcile(&mut self, scope: &Scope, mode: Mode, source: Source) -> Result<Transition> {
         let mut all = vec![(scope.clone(), self.decided(scope, mode)?)];
         if *scope == Scope::Root {
@@ -122,8 +122,8 @@ impl ModeDecision<'_> {
         .into())
     }
 
-    /// Ends an interview that waits for its answer. Such an interview is inactive, but keeps its lock and question until a mode
-    /// starts with which it does not overlap.
+    /// Ends an interview that waits for its answer. Such an interview is inactive, but keeps its lock and question until a
+    /// mode starts that cannot be active together with it.
     fn take_over(&mut self, scope: &Scope, mode: Mode) -> Result<()> {
         let interview = Mode::DeepInterview;
         let beside = decide(&[interview], mode, Review::Unknown).kind == Kind::Overlap;
@@ -221,7 +221,7 @@ impl ModeDecision<'_> {
         }
     }
 
-    /// Cancels the ultrawork to which a canceled forge is linked.
+    /// Cancels the mode `ultrawork` if the canceled mode `forge` is linked to it.
     pub fn cancel_linked(&mut self, scope: &Scope, mode: Mode, fields: &Fields) -> Result<()> {
         let linked =
             mode == Mode::Forge && fields.get("linked_ultrawork") == Some(&Value::Bool(true));

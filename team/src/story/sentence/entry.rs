@@ -1,4 +1,4 @@
-//! An event whose sentence is written, and the words of its payload.
+//! An event for which a sentence is written, and the words of the event's payload.
 
 use crate::operation::prelude::*;
 use serde_json::{Map, Value};
@@ -30,7 +30,7 @@ impl<'a> Entry<'a> {
         text_of(&self.payload, name)
     }
 
-    /// Returns a field as words, or `?` if the payload does not have it.
+    /// Returns a field as words, or `?` if the payload does not have that field.
     pub fn word(&self, name: &str) -> String {
         let value = &self.payload[name];
         word(value).unwrap_or_else(|| "?".to_owned())
@@ -68,7 +68,8 @@ impl<'a> Entry<'a> {
         format!("{noun} {}", id.unwrap_or("?"))
     }
 
-    /// Returns ` until 10:22` for a time in the payload, with the date unless it is the event's own.
+    /// Returns ` until 10:22` for a time in the payload, with the date unless the date is the
+    /// event's own date.
     pub fn until(&self, name: &str) -> String {
         let time = self.text(name).and_then(|text| Timestamp::parse(text).ok());
         let Some(time) = time.map(|time| time.to_string()) else {
@@ -148,7 +149,7 @@ pub(super) fn words(payload: &Value) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Formats a value; `None` for an empty one. Of nested values only `…` is shown.
+/// Formats a value; `None` for an empty value. A nested value becomes `…`.
 pub(super) fn word(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

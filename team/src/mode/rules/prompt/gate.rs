@@ -1,4 +1,4 @@
-//! The gate: a plan before execution. If a prompt names a mode that executes but does not describe the work, `blueprint`
+//! The gate: a plan before execution. If a prompt names an executing mode but does not describe the work, `blueprint`
 //! replaces that mode.
 //!
 //! Explicit decisions of the user pass the gate: a prompt with `force:` or `!` in front, a concrete prompt, and a short

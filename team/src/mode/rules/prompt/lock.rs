@@ -3,13 +3,13 @@
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::keyword::plain;
 
-/// Returns the input lock of a state, unless it is released.
+/// Returns the input lock of a state, unless the lock is released.
 pub fn held(state: &Fields) -> Option<&Fields> {
     let lock = state.get("input_lock")?.as_object()?;
     (lock.get("active") == Some(&Value::Bool(true))).then_some(lock)
 }
 
-/// Returns the prompt if the lock blocks it as an answer.
+/// Returns the blocked input that equals the prompt; `None` if the lock accepts the prompt.
 pub fn kept_back(lock: &Fields, prompt: &str) -> Option<String> {
     let words = lock.get("blocked_inputs")?.as_array()?;
     let said = plain(prompt);

@@ -74,7 +74,7 @@ pub fn plan(skills: &[Skill], active: &[Mode], review: Review) -> Plan {
     plan
 }
 
-/// Splits the modes into those to start and those to defer. If both planning and execution are requested, only the first
+/// Splits the modes into modes to start and modes to defer. If both planning and execution are requested, only the first
 /// planning mode starts.
 fn split(skills: &[Skill]) -> (Vec<Mode>, Vec<Mode>) {
     let mut modes: Vec<Mode> = Vec::new();

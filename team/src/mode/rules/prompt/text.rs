@@ -8,7 +8,8 @@ const WHO: &str = "RCS native UserPromptSubmit";
 const CLOSING: &str =
     "Follow AGENTS.md routing and preserve workflow transition and planning-safety rules.";
 
-/// Returns the paragraph. It is empty if the prompt requests nothing.
+/// Returns the paragraph about a prompt's answer. The paragraph is empty if the prompt requests
+/// nothing.
 pub fn paragraph(team: &str, answer: &PromptAnswer) -> String {
     let mut parts = opening(answer);
     if parts.is_empty() {

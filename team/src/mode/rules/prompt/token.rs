@@ -22,7 +22,7 @@ const OPERATORS: [&str; 18] = [
 struct Token<'a> {
     /// Text of the token, with the `$`.
     text: &'a str,
-    /// The rest of the prompt after the token.
+    /// The text of the prompt after the token.
     behind: &'a str,
 }
 
