@@ -1,7 +1,7 @@
 //! Audit: compares messages, acks, tasks and index of the state with the log, in one pass over the log that shares no code with
 //! the folds.
 //!
-//! The audit counts every message and ack. It looks up a sample of all events in every index. The audit changes nothing.
+//! The audit counts every message and ack. The audit looks up a sample of all events in every index. The audit changes nothing.
 
 mod sample;
 

@@ -1,5 +1,5 @@
-//! Names of the standard library, serde and the engine that most files of this crate use. From this crate it exports only errors,
-//! words and refs.
+//! Names of the standard library, serde and the engine that most files of this crate use. From this crate, this module exports
+//! only errors, words and refs.
 
 pub(crate) use crate::error::{Error, Result};
 pub(crate) use crate::refs::RefKind;

@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 
-/// A key, borrowed if it has no escapes.
+/// A key; borrowed if the key has no escapes.
 #[derive(serde::Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 

@@ -93,7 +93,7 @@ pub(crate) enum Compared {
     Differs,
 }
 
-/// Function that receives a piece of a text, and returns true if it wants more pieces.
+/// Function that receives a piece of a text, and returns true to get more pieces.
 pub(crate) type Take<'a> = &'a mut dyn FnMut(&[u8]) -> Result<bool>;
 
 /// Passes the text that `add` appends for each item to `take`, in pieces, until `take` returns false.

@@ -28,13 +28,13 @@ pub const TAIL_BYTES_MAX: u64 = 256 << 10;
 /// Events after which the tail becomes a run.
 pub const TAIL_EVENTS_MAX: usize = 32;
 /// Events after which the tail becomes a run in a long-running process. Every other reader of the team has to fold the tail, so
-/// it must stay short.
+/// the tail must stay short.
 pub const STAYING_TAIL_EVENTS_MAX: usize = 512;
 
 /// Largest merge made by a command, in bytes. `tick` and the daemon make larger merges.
 const MERGE_BYTES_MAX: u64 = 16 << 20;
 
-/// The state of a team, and its maintenance. Its queries are methods of [`TeamState`].
+/// The state of a team, and the maintenance of the state. Queries are methods of [`TeamState`].
 pub struct Live {
     log: Log,
     state: TeamState,
@@ -132,7 +132,7 @@ impl Live {
     fn bring_views(&mut self, reader: &Reader, compare: bool) -> Result<ViewUpdate> {
         self.views_error = None;
         let mended = match self.catch_up_views(reader, compare) {
-            // This read may be the first that needs a damaged part of the derived store.
+            // This read can be the first that needs a damaged part of the derived store.
             Err(error) if error.is_derived() => {
                 self.repair()?;
                 self.catch_up_views(reader, compare)
@@ -204,7 +204,8 @@ impl Live {
         }
     }
 
-    /// Returns the sync of view files, if it is due. The caller runs it by [`ViewsSync::run`], then calls [`Live::views_synced`].
+    /// Returns the sync of view files, if a sync is due. The caller runs the sync by [`ViewsSync::run`], then calls
+    /// [`Live::views_synced`].
     pub fn views_sync_due(&self) -> Option<ViewsSync> {
         let now = self.log.options().clock.now().micros();
         self.views.as_ref()?.sync_due(now)
@@ -271,7 +272,8 @@ impl Live {
         match self.state.overlay.store().merge(bytes_max) {
             Ok(Some(store)) => self.state.overlay.rebased(store),
             Ok(None) => {}
-            // A merge reads data that no answer needed, and may be the first to find damage there.
+            // A merge reads data that no answer needed so far, so a merge can be the first read that finds damage in these
+            // data.
             Err(teamlog_engine::Error::Derived { .. }) => self.repair()?,
             Err(error) => return Err(error.into()),
         }

@@ -31,8 +31,8 @@ pub fn nearest<'a>(
 /// Largest number of different letters for a name to count as a misspelling of another name.
 const LOOKALIKE: usize = 2;
 
-/// Returns the known name that was probably meant. This is a name that contains the input (`team` of `team_name`), or else the
-/// most similar name, unless most of its letters differ.
+/// Returns the known name that was probably meant. The result is a name that contains the input (`team_name` contains `team`),
+/// or else the most similar name. Returns `None` if most letters of that name differ.
 pub fn meant<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();
     let near = nearest(typed, known.iter().copied());

@@ -13,7 +13,7 @@ pub struct TeamState {
     pub(crate) overlay: Overlay,
     /// Committed events that are in no run.
     pub(crate) tail: Tail,
-    /// Last folded event; ahead of the tail while a group is being written.
+    /// Last folded event; ahead of the tail while the writer writes a group.
     pub(crate) folded: u64,
 }
 

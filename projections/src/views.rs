@@ -1,4 +1,4 @@
-//! The view files, for people and other tools. They can be deleted safely.
+//! The view files, for people and other tools. View files can be deleted safely.
 //!
 //! | file | content |
 //! |---|---|
@@ -267,7 +267,8 @@ impl Views {
         Ok(())
     }
 
-    /// Returns the sync of the file system, if it is due. The caller runs it by [`ViewsSync::run`], then calls [`Views::synced`].
+    /// Returns the sync of the file system, if a sync is due. The caller runs the sync by [`ViewsSync::run`], then calls
+    /// [`Views::synced`].
     pub fn sync_due(&self, now: i64) -> Option<ViewsSync> {
         ViewsSync::due(&self.home, self.trust, self.cursor.seq(), now)
     }

@@ -90,8 +90,8 @@ const LOG: &[Kind] = &[
     log("log_tail_quarantined", "teamlog append TEAM", "A torn tail was set aside."),
 ];
 
-/// Kinds that no command records. They stay reserved, because a log could otherwise have foreign events of such a kind, whose
-/// meaning would change when a later version uses it.
+/// Kinds that no command records. These kinds stay reserved, because a log could otherwise have foreign events of such a kind,
+/// whose meaning would change when a later version uses it.
 #[rustfmt::skip]
 const UNUSED: &[Kind] = &[
     unused("manifest_written", "The team's manifest changed."),

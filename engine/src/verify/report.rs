@@ -36,7 +36,7 @@ words! {
         ForeignSegment = "foreign_segment",
         /// An event is of another day than its segment.
         MisplacedEvent = "misplaced_event",
-        /// What remains of a write that was never acknowledged.
+        /// The rest of a write that was never acknowledged.
         TornTail = "torn_tail",
         /// Unsynced events that a power loss removed from a log with a journal; the next writer fetches them.
         UnsyncedTail = "unsynced_tail",

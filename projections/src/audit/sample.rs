@@ -1,5 +1,5 @@
-//! Quick check: compares a sample of events with the index, the state and the view files. Its cost depends on the size
-//! of the sample, not on the length of the log.
+//! Quick check: compares a sample of events with the index, the state and the view files. The cost of the check depends on the
+//! size of the sample, not on the length of the log.
 
 use super::{Audit, in_inbox, indexed};
 use crate::event::message::MessageFact;

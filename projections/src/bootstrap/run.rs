@@ -350,7 +350,8 @@ impl Run {
         } else if self.team_name.is_none()
             && let Some(probe) = &self.probe
         {
-            // The name of the team is known and only one branch is possible, so the branch is taken again.
+            // The probe knows the name of the team, so only the branch of the probe's outcome is possible. Take that branch
+            // again.
             self.team_name.clone_from(&probe.team_name);
             self.case = probe.outcome.case();
         }
@@ -382,7 +383,7 @@ impl Run {
         let unready = |core: &Core| !self.handshake(*core).acked;
         Core::ALL.iter().copied().filter(unready).collect()
     }
-    /// Returns an active domain: one of the running team that is not excluded.
+    /// Returns an active domain: a domain of the running team that is not excluded.
     pub fn active_domain(&self, name: &str) -> Option<&Domain> {
         self.active().find(|domain| domain.domain == name)
     }

@@ -25,7 +25,7 @@ events! {
         },
         /// A delivery was tried again.
         "delivery_retry" by "teamlog tick TEAM" => Retry:
-        /// A retry that began after an attempt without an ack, or the attempt that got the ack.
+        /// A delivery attempt: a retry that began after an attempt without an ack, or the attempt that got the ack.
         DeliveryAttempt [id message_id] {
             /// Id of the message.
             pub message_id: String,

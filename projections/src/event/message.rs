@@ -94,7 +94,7 @@ events! {
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum MailFact {
-        /// The recipient of a message was notified of the message.
+        /// The recipient of a message got a notification of the message.
         "message_notified" by "teamlog api mailbox-mark-notified" => Notified: MessageMarked [id message_id, name agent] {
             /// Id of the message.
             pub message_id: String,
@@ -137,7 +137,7 @@ events! {
         },
         /// A dispatch request was delivered.
         "dispatch_delivered" by "teamlog api mailbox-mark-delivered" => DispatchDelivered(DispatchMoved),
-        /// A dispatch request failed, since its message became a dead letter.
+        /// A dispatch request failed, because the request's message became a dead letter.
         "dispatch_failed" by "teamlog tick TEAM" => DispatchFailed(DispatchMoved),
     }
 }

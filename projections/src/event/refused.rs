@@ -11,7 +11,7 @@ events! {
         "write_refused" by "teamlog guard TEAM" => Write:
         /// The refused write; the event's agent ref names the writer.
         WriteRefused [name holder, name subagent] {
-            /// Path, relative to the repository if it is inside.
+            /// Path; relative to the repository for a path inside the repository.
             pub path: String,
             /// The writer's tool, or the program that the tool runs.
             pub tool: String,

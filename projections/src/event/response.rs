@@ -13,7 +13,7 @@ events! {
 /// `response_stored`: the first answer under a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResponseStored {
-    /// The authenticated agent, to which the key belongs; absent if the key belongs to the team.
+    /// The authenticated agent that owns the key; absent if the key belongs to the team.
     pub agent: Option<String>,
     /// Name of the operation.
     pub operation: String,
@@ -65,5 +65,5 @@ impl ResponseFact {
     }
 }
 
-/// Largest stored answer in bytes. It is smaller than an event, to leave room for the event's other fields.
+/// Largest stored answer in bytes. The limit is smaller than the limit of an event, to leave room for the event's other fields.
 const RESPONSE_BYTES_MAX: usize = teamlog_engine::limits::EVENT_BYTES_MAX - 4096;

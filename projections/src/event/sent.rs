@@ -92,7 +92,7 @@ pub struct MessageSent {
     pub priority: Priority,
     /// Creation time, as the sender gave it.
     pub created_at: Timestamp,
-    /// Send time. It is the message's creation time, unless the payload has another time.
+    /// Send time: the message's creation time, unless the payload has another time.
     pub sent_at: Timestamp,
     /// Change of the task, if the message makes one.
     pub change: Option<TaskChange>,

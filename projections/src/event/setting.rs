@@ -110,7 +110,7 @@ pub enum Form {
 
 /// A held path is refused to other agents.
 pub const EXCLUSIVE: &str = "exclusive";
-/// A held path is given to other agents too, with a warning.
+/// A path that an agent holds is given to other agents too, with a warning.
 pub const ADVISORY: &str = "advisory";
 /// The guard asks the user.
 pub const ASK: &str = "ask";

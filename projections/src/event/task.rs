@@ -204,7 +204,7 @@ events! {
             pub worker: String,
             /// The number of the claim among the task's claims, from 1.
             pub epoch: u64,
-            /// True if an agent acted on the claim without proof that it is the holder.
+            /// True if an agent acted on the claim without a proof that the agent is the holder.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             pub forced: bool,
         },

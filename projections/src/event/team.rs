@@ -23,11 +23,11 @@ events! {
             /// Names of the new members.
             pub members: Vec<String>,
         },
-        /// An agent left the team for good: it can no longer act, and no message reaches it.
+        /// An agent left the team for good: the agent can no longer act, and no message reaches the agent.
         "agent_retired" by "teamlog retire-agent AGENT" => Retired: AgentRetired [name agent] {
             /// The agent.
             pub agent: String,
-            /// The agent that gets its later messages, if it was renamed.
+            /// The agent that gets the later messages to this agent, if this agent was renamed.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub successor: Option<String>,
         },

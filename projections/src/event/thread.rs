@@ -19,7 +19,7 @@ events! {
         },
         /// A message was posted to a thread.
         "thread_message_posted" by "teamlog thread post TEAM" => Posted:
-        /// A post. Its id is the id of its event.
+        /// A post. The id of the post's event is the id of the post.
         Posted [name from, name to] {
             /// Author.
             pub from: String,

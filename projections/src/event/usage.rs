@@ -50,7 +50,7 @@ events! {
 }
 
 impl Budget {
-    /// Returns the number of tokens at which the team is warned: the soft limit, or else the team's limit if it is not
+    /// Returns the number of tokens at which the team is warned: the soft limit, or else the team's limit if that limit is not
     /// a hard limit.
     pub fn warns_at(&self) -> Option<u64> {
         let max = self.max_tokens.filter(|_| !self.hard_limit);

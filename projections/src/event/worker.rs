@@ -39,7 +39,7 @@ events! {
         },
         /// A worker's instructions were replaced.
         "worker_inbox_written" by "teamlog api write-worker-inbox" => Inbox:
-        /// Instructions for a worker. The text stays in the event.
+        /// Instructions for a worker. The text is stored only in the event.
         Instructions {
             /// The text.
             pub content: String,

@@ -95,7 +95,7 @@ pub(super) fn acknowledge(tx: &mut Tx<'_>, agent: &str, message_id: &str) -> Res
 }
 
 impl TeamState {
-    /// Returns the post with this id, if it is addressed to the agent.
+    /// Returns the post with this id, if the post is addressed to the agent.
     pub fn post_to(&self, agent: &str, message_id: &str) -> Result<Option<PostInfo>> {
         match thread::event_of_post(message_id) {
             Some(id) => self.rows().get(&post_key(agent, id.bytes())),

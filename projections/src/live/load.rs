@@ -53,7 +53,7 @@ pub fn old_derived(storage: &dyn Storage, log: &Path) -> io::Result<Vec<PathBuf>
     Ok(names.iter().filter_map(old).collect())
 }
 
-/// Removes the stores of older versions. Ignores errors, since old stores do no harm.
+/// Removes the stores of older versions. Ignores errors, because old stores do no harm.
 pub fn remove_old_derived(storage: &dyn Storage, log: &Path) {
     for dir in old_derived(storage, log).unwrap_or_default() {
         let _ = storage.remove_dir_all(&dir);

@@ -20,8 +20,8 @@ pub(crate) fn apply(tx: &mut Tx<'_>, lost: &LossFact) -> Result<()> {
 }
 
 impl TeamState {
-    /// Returns the epoch of the next claim on a task. It is larger than the epoch of the last claim, and than all epochs that
-    /// lost claims may have.
+    /// Returns the epoch of the next claim on a task. The next epoch is larger than the epoch of the last claim, and larger
+    /// than all epochs that lost claims may have.
     pub fn next_epoch(&self, last: u64) -> Result<u64> {
         let floor: Option<u64> = self.rows().get(&[EPOCH_FLOOR])?;
         Ok(last.max(floor.unwrap_or_default()).saturating_add(1))

@@ -1,7 +1,7 @@
-//! Marks of a message besides its ack: the recipient was notified of the message, or has the message. The first mark of each kind
-//! counts. Neither mark implies the other, but an ack counts as a delivery.
+//! Marks of a message besides its ack: the recipient got a notification of the message, or got the message itself. The first
+//! mark of each kind counts. Neither mark implies the other, but an ack counts as a delivery.
 //!
-//! Undelivered plain mail is indexed by sender, recipient and body, so that it is not sent twice.
+//! Undelivered plain mail is indexed by sender, recipient and body, so that no sender sends the same mail twice.
 
 use super::dispatch;
 use super::row::{DELIVERED, MAIL_COUNTS, MARKS, MESSAGE, MessageInfo, SAME, UNDELIVERED};

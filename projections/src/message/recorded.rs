@@ -30,8 +30,8 @@ impl Message {
         self.sent_at(self.created_at)
     }
 
-    /// Builds the `message_sent` event of a message sent now. If the sender gave another creation time, the event has
-    /// both times. It also lists the fields that are not applied to a task.
+    /// Builds the `message_sent` event of a message sent now. If the sender gave another creation time, the event has both
+    /// times. The event also lists the fields that are not applied to a task.
     pub fn sent_at(&self, now: Timestamp) -> Result<NewEvent, InvalidMessage> {
         self.sent_without(now, &self.unapplied())
     }

@@ -77,7 +77,8 @@ pub struct AgentInfo {
     pub received: u64,
     /// Number of unacknowledged messages.
     pub unread: u64,
-    /// Number of unread wake-ups (`agent_wakeup_required`). A wake-up reminds of other mail, so it is no reason to wake the agent.
+    /// Number of unread wake-ups (`agent_wakeup_required`). A wake-up only reminds of other mail, so an unread wake-up is no
+    /// reason to wake the agent.
     pub wakeups: u64,
     /// Exact length of a complete `inboxes/<agent>.jsonl`, in bytes.
     pub view_bytes: u64,

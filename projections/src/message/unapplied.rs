@@ -71,7 +71,7 @@ impl Message {
         }
     }
 
-    /// Returns the status that the message gives its task; `None` if it gives no status.
+    /// Returns the status that the message gives its task; `None` if the message gives no status.
     pub fn reported_status(&self) -> Option<Status> {
         #[derive(Deserialize)]
         struct Reported<'a> {

@@ -129,7 +129,7 @@ pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Resu
 /// Builds all inboxes from the ordered events: compares existing files, and rewrites them from the first difference.
 pub(crate) struct Inboxes {
     home: Home,
-    /// Target directory: the existing directory, or a temporary directory if it is missing.
+    /// Target directory: the directory of inboxes, or a temporary directory if the directory of inboxes is missing.
     dir: PathBuf,
     aside: bool,
     /// True if the team has views; `None` before `team_created`.

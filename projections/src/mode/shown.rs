@@ -5,7 +5,7 @@ use crate::event::mode::Fields;
 use crate::prelude::*;
 use serde_json::{Value, json};
 
-/// Fields of a list of skills that follow from the states. They override fields of the metadata with the same name.
+/// Fields of a list of skills that follow from the states. These fields override fields of the metadata with the same name.
 pub const DERIVED: [&str; 12] = [
     "version",
     "active",
@@ -53,8 +53,8 @@ fn versioned(seq: u64) -> Fields {
     fields
 }
 
-/// Longest time between a session's last sign of life and the root's last change: 7 days. Within it, a session without active
-/// modes of its own shows the root's modes. The limit bounds the number of sessions that a change of the root affects.
+/// Longest time between a session's last sign of life and the root's last change: 7 days. Within this time, a session without
+/// active modes of its own shows the root's modes. The limit bounds the number of sessions that a change of the root affects.
 const FOLLOWS_FOR_MICROS: i64 = 7 * 24 * 3600 * 1_000_000;
 
 /// Returns the earliest sign of life of sessions that follow the root.

@@ -64,7 +64,7 @@ pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Resu
     store(tx, id, old.as_ref(), &new)
 }
 
-/// Returns true if the act is a command; false if it follows from another event.
+/// Returns true if the act is a command; false if the act follows from another event.
 fn counts(act: &TaskAct) -> bool {
     !matches!(
         act,

@@ -1,4 +1,4 @@
-//! Tasks that need a person or the lead, found by indexes over unfinished tasks. So finding these tasks reads no other rows.
+//! Tasks that need a person or the lead. Indexes over unfinished tasks find these tasks, so that a query reads no other rows.
 
 use super::ready;
 use super::row::task_key;
@@ -10,7 +10,7 @@ const CONCERN: u8 = 0x68;
 /// Namespace of dependencies that are no tasks of the team; key: unfinished task and dependency.
 const UNKNOWN_DEP: u8 = 0x69;
 
-/// A reason why a person should look at an unfinished task. The task's row shows the reason.
+/// A reason why a person should look at an unfinished task. The row of the task shows if the reason applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Concern {
@@ -18,7 +18,7 @@ pub enum Concern {
     ReportedBlocked,
     /// A message named a status or an owner that the task does not have, because only claims change them.
     Unapplied,
-    /// Dependencies of the task's last assignment were left out, since they would have closed a cycle.
+    /// Dependencies of the task's last assignment were left out, because they would have closed a cycle.
     IgnoredDeps,
 }
 

@@ -7,7 +7,7 @@ use crate::prelude::*;
 /// Namespace of live claims with resources; key: holder and task.
 const HELD: u8 = 0x44;
 
-/// A live claim on a task that declared resources. Its lease may have run out meanwhile.
+/// A live claim on a task that declared resources. The lease of the claim may have run out meanwhile.
 #[derive(
     Debug,
     Clone,

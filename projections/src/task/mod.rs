@@ -181,14 +181,15 @@ pub struct Claim {
     pub leased_until: Timestamp,
     /// State of the claim.
     pub state: ClaimState,
-    /// Time of the claim, or of its last renewal; 0 if it was read from JSON.
+    /// Time of the claim, or of the claim's last renewal; 0 if the claim was read from JSON.
     pub leased_at: Timestamp,
     /// The session that made the claim, if known.
     pub session: Option<String>,
 }
 
 impl Claim {
-    /// Returns true if the claim was made in another session than `session`. An unknown session is no other one.
+    /// Returns true if the claim was made in another session than `session`. An unknown session does not count as another
+    /// session.
     pub fn is_of_other_session(&self, session: Option<&str>) -> bool {
         let maker = self.session.as_deref();
         maker
@@ -229,7 +230,7 @@ impl Stored<Option<Box<Governed>>> for Governed {
 }
 
 impl Task {
-    /// Returns the live claim. Its lease may have run out meanwhile.
+    /// Returns the live claim. The lease of the claim may have run out meanwhile.
     pub fn claim(&self) -> Option<&Claim> {
         let claim = self.governed.claim.as_ref()?;
         (claim.state == ClaimState::Live).then_some(claim)

@@ -99,8 +99,8 @@ impl TeamState {
         }
         Ok(ended)
     }
-    /// Returns true if an agent ever gave a task to another agent: by an assignment, or by naming an owner for a task that it
-    /// created.
+    /// Returns true if an agent ever gave a task to another agent: by an assignment, or by naming an owner for a task that the
+    /// first agent created.
     pub fn gave_work(&self, agent: &str) -> Result<bool> {
         self.rows().has(&key_of(GAVE, agent.as_bytes()))
     }

@@ -81,7 +81,7 @@ impl TeamState {
         page(self.rows(), lists, 0, after.map(natural::key), limit)
     }
     /// Returns the tasks after `after` that can be taken up: most urgent first, then oldest, then by id. If an agent is named,
-    /// these are the tasks for any agent and the tasks that are assigned to it.
+    /// these are the tasks for any agent and the tasks that are assigned to the named agent.
     pub fn ready_tasks(
         &self,
         agent: Option<&str>,

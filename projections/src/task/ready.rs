@@ -331,7 +331,7 @@ mod tests {
             (9, 0),
             "reads: {none:?} {few:?} {many:?}"
         );
-        // The task is on three lists: ready, ready for any agent, and freed.
+        // The task is in three lists: ready, ready for any agent, and freed.
         assert_eq!(
             each(many.1, few.1),
             (3, 0),

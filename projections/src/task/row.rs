@@ -37,7 +37,7 @@ row!(Task);
 row!(TaskCounts);
 
 impl Task {
-    /// Returns true if the task belongs to the list of blocked tasks. A report by its holder is enough.
+    /// Returns true if the task belongs to the list of blocked tasks. A report by the task's holder is enough.
     fn is_blocked(&self) -> bool {
         let stuck = self.status == Status::InProgress && self.reported.blocked;
         self.blocked || stuck || self.status == Status::Blocked

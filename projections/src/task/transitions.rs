@@ -1,4 +1,5 @@
-//! Changes of the status of tasks, event by event. Folds a log from its first event on, with the tasks in memory.
+//! Changes of the status of tasks, event by event. To find them, a log is folded from its first event on, with the tasks in
+//! memory.
 
 use crate::prelude::*;
 use crate::task::{self, Status};

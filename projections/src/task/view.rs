@@ -12,8 +12,8 @@ use std::borrow::Cow;
 
 pub(crate) const DIR: &str = "tasks";
 
-/// The view file. It has the names of the message protocol and of the team API. Fields that the message protocol always has are
-/// present even if they have no value.
+/// The view file. The fields have the names of the message protocol and of the team API. Fields that the message protocol
+/// always has are present even if they have no value.
 pub static VIEW: Dialect = Dialect::new(
     &[
         Row::number("schema_version", 1, "Version of this record"),
@@ -129,7 +129,7 @@ impl Serialize for Viewed<'_> {
 pub struct ViewedTask {
     /// The task.
     pub task: Task,
-    /// True if the lease of its claim ran out, but no event records this yet.
+    /// True if the lease of the task's claim ran out, but no event records this yet.
     pub lease_expired: bool,
 }
 

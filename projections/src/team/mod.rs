@@ -41,7 +41,7 @@ row!(TeamInfo);
 /// An agent that was retired.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub(crate) struct Retired {
-    /// The agent that gets its later messages, if it was renamed.
+    /// The agent that gets the later messages to this agent, if this agent was renamed.
     pub successor: Option<String>,
 }
 row!(Retired);
@@ -60,7 +60,7 @@ pub struct Counts {
 }
 
 impl TeamInfo {
-    /// Returns true if the team has view files: its setting says so, and it is not closed.
+    /// Returns true if the team has view files: the setting `views` says so, and the team is not closed.
     pub fn keeps_views(&self) -> bool {
         self.views && self.closed_at.is_none()
     }
@@ -121,7 +121,7 @@ fn add_members(tx: &mut Tx<'_>, mut info: TeamInfo, names: &[String], seq: u64) 
     Ok(())
 }
 
-/// Removes a member. The agent is retired until it becomes a member again.
+/// Removes a member. The agent is retired until the agent becomes a member again.
 fn retire(tx: &mut Tx<'_>, mut info: TeamInfo, retired: &AgentRetired, seq: u64) -> Result<()> {
     let name = retired.agent.as_bytes();
     let key = key_of(MEMBER, name);

@@ -21,7 +21,7 @@ impl TeamState {
     pub fn is_retired(&self, name: &str) -> Result<bool> {
         self.rows().has(&key_of(RETIRED, name.as_bytes()))
     }
-    /// Returns the agent that gets the messages to a retired agent, if it was renamed.
+    /// Returns the agent that gets the messages to a retired agent, if the retired agent was renamed.
     pub fn successor(&self, name: &str) -> Result<Option<String>> {
         let retired: Option<Retired> = self.rows().get(&key_of(RETIRED, name.as_bytes()))?;
         Ok(retired.and_then(|retired| retired.successor))

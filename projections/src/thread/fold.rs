@@ -61,7 +61,7 @@ fn link(tx: &mut Tx<'_>, id: &str, task_id: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Takes a thread from its task, if it is the thread of the task.
+/// Removes the link between a task and its thread, if the given thread is the thread of the task.
 fn unlink(tx: &mut Tx<'_>, id: &str, task_id: Option<&str>) -> Result<()> {
     let Some(key) = task_id.map(task_thread_key) else {
         return Ok(());

@@ -1,7 +1,7 @@
 //! The cursor `views`: the event up to which the view files are current.
 //!
-//! The file has 36 bytes: `TLVIEWS1`, 16 bytes log id, u64 seq, u32 CRC-32 of the bytes before (little-endian). It is overwritten
-//! in place and never synced. A wrong checksum means that there is no cursor, and all views are compared.
+//! The file has 36 bytes: `TLVIEWS1`, 16 bytes log id, u64 seq, u32 CRC-32 of the bytes before (little-endian). The file is
+//! overwritten in place and never synced. A wrong checksum means that there is no cursor, and all views are compared.
 
 use crate::files::{Home, failed};
 use crate::prelude::*;

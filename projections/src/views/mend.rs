@@ -99,7 +99,7 @@ pub(crate) fn mend_tasks(live: &TeamState, home: &Home) -> Result<ViewUpdate> {
     Ok(mended)
 }
 
-/// Function that writes the view of a task, with a buffer for its text. It returns true if the file differed.
+/// Function that writes the view of a task, with a buffer for its text. The function returns true if the file differed.
 type Write<'a> = &'a (dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync);
 
 /// Passes every task to `write`, on several threads if they can be started. Returns the result and the names of the files.

@@ -4,9 +4,9 @@
 //! The cursor `views` and the files up to it are not synced. After a power loss the cursor may be ahead of the files, and a copy
 //! of a live directory mixes files of different times. `views.synced` shows which files can be trusted.
 //!
-//! The file has 76 bytes, little-endian: `TLVSYNC1`, 16 bytes log id, u64 seq, 16 bytes boot id, u64 device and u64 inode of the
-//! team's directory, i64 microseconds since 1970 of the last sync, u32 CRC-32 of the bytes before. It is overwritten in place. If
-//! there is no valid file, nothing is known about the view files.
+//! The file has 76 bytes, little-endian: `TLVSYNC1`, 16 bytes log id, u64 seq, 16 bytes boot id, u64 device and u64 inode of
+//! the team's directory, i64 microseconds since 1970 of the last sync, u32 CRC-32 of the bytes before. The file is overwritten
+//! in place. If there is no valid file, nothing is known about the view files.
 
 use crate::files::{Home, failed};
 use crate::prelude::*;
@@ -122,7 +122,7 @@ impl Trust {
     }
 }
 
-/// A due sync of the file system for view files. It needs neither the lock nor the state.
+/// A due sync of the file system for view files. The sync needs neither the lock nor the state.
 pub struct ViewsSync {
     home: Home,
     synced: Synced,

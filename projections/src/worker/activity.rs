@@ -15,7 +15,7 @@ pub struct Activity {
     pub seq: u64,
     /// Time of the agent's last event.
     pub at: Timestamp,
-    /// True if the agent last reported to be idle, by an `idle_notification` or by its status.
+    /// True if the agent's last report said that the agent is idle. An `idle_notification` and a status are such reports.
     pub said_idle: bool,
 }
 

@@ -88,7 +88,8 @@ fn supervise(tx: &mut Tx<'_>, seq: u64, at: Timestamp, fact: &SupervisionFact) {
     }
 }
 
-/// Folds a report. A report of being idle does not change the worker's status. It sets the event by which the worker last became idle.
+/// Folds a report. A report of being idle does not change the worker's status. Such a report sets the event by which the worker
+/// last became idle.
 fn report(tx: &mut Tx<'_>, seq: u64, reported: &Reported) {
     let idle = reported.kind == "worker_idle"
         || (reported.kind == "worker_state_changed" && reported.state == Some(WorkerState::Idle));

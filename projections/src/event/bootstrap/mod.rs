@@ -32,7 +32,7 @@ macro_rules! acts {
     ($(
         $(#[doc = $doc:literal])+ $kind:literal => $variant:ident $(($payload:ty))? $({ $($fields:tt)* })?,
     )*) => {
-        /// An event of a run. Its tag is the event's kind.
+        /// An event of a run. The tag in JSON is the event's kind.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(tag = "@kind")]
         pub enum BootstrapAct {
@@ -171,7 +171,7 @@ acts! {
     },
     /// The reviewer gave a domain its verdict.
     "bootstrap_feedback_given" => FeedbackGiven(Feedback),
-    /// A domain began another round, since its result was not accepted.
+    /// A domain began another round, because the domain's result was not accepted.
     "bootstrap_revision_submitted" => RevisionSubmitted {
         /// The domain.
         domain: String,
@@ -264,7 +264,7 @@ pub struct Probe {
     /// Name of the team, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team_name: Option<String>,
-    /// Text of the platform's answer, if the answer says nothing else.
+    /// Text of the platform's answer, if the answer has no other data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! Events of modes: changes of their states and of the list of active skills, and the JSON of their payloads.
 //!
-//! An event without `session_id` is about the root scope. `seen_at` is the time of the session's sign of life. It is set only if the log's
-//! times are ahead of the clock; otherwise the sign of life has the event's own time.
+//! An event without `session_id` is about the root scope. `seen_at` is the time of the session's sign of life. `seen_at` is set
+//! only if the log's times are ahead of the clock; otherwise the sign of life has the event's own time.
 
 mod scope;
 mod tracked;

@@ -66,7 +66,7 @@ impl TryFrom<Stored> for Scope {
     }
 }
 
-/// Checks a session id. It becomes part of a path, so ids from every source are checked.
+/// Checks a session id. Session ids become parts of paths, so ids from every source are checked.
 pub(crate) fn check_session(session: &str) -> Result<(), String> {
     match is_session_id(session) {
         true => Ok(()),
