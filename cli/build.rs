@@ -1,10 +1,10 @@
 //! Links the program statically and at a fixed address if that is possible, which is the case on Linux with glibc and its
 //! archives.
 //!
-//! A process that loads no libraries and needs no relocation starts in two thirds of the time, and most of the time of a short
-//! command is its start. The build script does this instead of flags of rustc, so that `cargo build` and `cargo install` link
-//! the program in one way, even from a registry, and so that procedural macros, which are libraries, are built as usual. With
-//! `TEAMLOG_DYNAMIC=1`, rustc links as usual.
+//! A process that loads no libraries and needs no relocation starts in two thirds of the time, and a short command
+//! spends most of its time on the start. The build script sets the linker's options instead of flags of rustc, so
+//! that `cargo build` and `cargo install` link the program in one way, even from a registry, and so that procedural
+//! macros, which are libraries, are built as usual. With `TEAMLOG_DYNAMIC=1`, rustc links as usual.
 
 use std::env;
 use std::fs;

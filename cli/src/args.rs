@@ -28,7 +28,7 @@ pub struct Args {
 /// Parses argv.
 pub fn typed(argv: &[OsString]) -> Result<Args, clap::Error> {
     quick(argv).or_else(|error| match error.kind() {
-        // The version is in every definition.
+        // Every definition contains the version.
         ErrorKind::DisplayVersion => Err(error),
         ErrorKind::DisplayHelp => parse(team_argument::shown_optional(Args::command()), argv),
         _ => parse(Args::command(), argv),

@@ -104,7 +104,7 @@ impl CallContext<'_> {
         waited.ok_or_else(crowded_waits)?
     }
 
-    /// Fails if the caller is an agent on another machine and its token does not have the scope `wanted`.
+    /// Fails if the caller is an agent on another machine whose token does not have the scope `wanted`.
     pub fn check_scope(&self, wanted: AgentScope) -> Result<(), CommandError> {
         let admitted = self.caller.and_then(|caller| caller.admitted());
         let agent = admitted.and_then(|admitted| admitted.agent.as_ref());
@@ -222,7 +222,7 @@ pub fn handle<I: DeserializeOwned, A: Serialize>(
     to_raw_value(&answer).map_err(unreadable)
 }
 
-/// Makes the error for an unknown call. This is a bug, because the client and the daemon have equal versions.
+/// Makes the error for an unknown call. Such a call is a bug, because the client and the daemon have equal versions.
 pub fn unknown(what: &str) -> CommandError {
     let message = format!("the daemon does not know this call: {what}");
     CommandError::bug(message)

@@ -13,7 +13,8 @@ interface Axe {
 
 /** Returns the violations on the current page, one line each. */
 export async function axe(page: Page): Promise<string[]> {
-  // The policy of the page allows no scripts. The debugger of the browser can inject one.
+  // The content security policy of the page allows no further script, but the debugger of the browser can inject a
+  // script.
   await page.evaluate(SOURCE);
   return page.evaluate(async (tags) => {
     // axe turns this rule off by default.

@@ -1,4 +1,5 @@
-// Every "copy as command" is copied, executed in a shell, and compared with its panel, now and at a point of the past.
+// Copies the command of every "copy as command" button, executes it in a shell, and compares its output with the
+// panel, for the present and for a past point.
 
 import { spawnSync } from "node:child_process";
 import { dirname } from "node:path";

@@ -94,7 +94,7 @@ test("what agents write is text and nothing else", async ({ page, root }) => {
   root.run("thread", "start", "demo", "--title", MARKUP, "--participants", "lead,ada");
   root.run("thread", "post", "demo", "thread-0001", text, "--agent", "ada");
   root.run("usage", "demo", "--report", "--agent", "ada", "--tokens", "5");
-  // A path that would end a paste and start a new line, in a command that the attention panel shows.
+  // The attention panel shows a command with this path. The path would end a paste and start a new line.
   const repo = join(root.dir, "repo");
   mkdirSync(repo);
   root.run("config", "set", "demo", "resources.root", repo);

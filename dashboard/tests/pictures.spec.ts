@@ -1,6 +1,6 @@
-// Compares pictures of each panel in the light and dark theme with stored pictures. snapshots/README.md describes
-// them. The team is a stored morning (data/team.jsonl), shown at a past point so that no time changes. `npm run
-// pictures` makes new pictures.
+// Compares pictures of each panel in the light and dark theme with stored pictures. snapshots/README.md describes the
+// pictures. The team is a stored morning (data/team.jsonl), shown at a past point, so that no displayed time changes.
+// `npm run pictures` makes new pictures.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Sessions: how they begin, what they may do, and how they end while the page is open.
+// Sessions: their start, their rights, and their end while the page is open.
 
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

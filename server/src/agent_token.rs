@@ -3,9 +3,9 @@
 
 use std::io;
 
-/// Separator of the parts. Names cannot contain this character.
+/// Separator of the parts of a token. Names of teams and agents cannot contain this character.
 const SEPARATOR: char = '~';
-/// Hex digits of a secret.
+/// Number of hex digits in a secret.
 const SECRET_DIGITS: usize = 64;
 
 /// Team and agent in a token.

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 /// Tokens that were used since the start of the daemon, by team and digest.
 #[derive(Debug)]
 pub(crate) struct Agents {
-    /// Maximum calls per second of a token. Also the maximum size of a burst.
+    /// Maximum number of calls per second with one token. Also the maximum number of calls at once.
     calls: u32,
     /// Maximum number of concurrent commands of a token.
     connections: usize,
@@ -117,7 +117,7 @@ impl Agents {
     }
 }
 
-/// Time after which a token that exceeded its rate limit may try again.
+/// Time after which a client whose token exceeded its rate limit can try again.
 pub(crate) const REST: Duration = Duration::from_secs(1);
 
 fn holder(

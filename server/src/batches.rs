@@ -1,5 +1,6 @@
-//! Executes recording calls in batches. One thread per team executes a batch of calls one after another, syncs once, and answers all of
-//! them. Outside of batches, each call would wait for the disk on its own thread, which would have to be woken after the sync.
+//! Executes recording calls in batches. One thread per team executes a batch of calls one after another, syncs once,
+//! and answers all of them. Outside of batches, each call would wait for the disk on its own thread, and the sync
+//! would have to wake every such thread.
 //!
 //! The first call of a team whose writer is not open is executed outside of batches, like a reading call.
 

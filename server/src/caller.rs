@@ -92,7 +92,8 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Returns the reason if the token does not allow an operation that needs the scope `wanted`.
+    /// Returns the reason why the token does not allow an operation that needs the scope `wanted`. Returns `None` if
+    /// the token allows the operation.
     pub fn lacks(&self, wanted: AgentScope) -> Option<String> {
         let (name, scope, needed) = (&self.name, self.scope.name(), wanted.name());
         let lacks =

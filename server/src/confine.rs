@@ -7,7 +7,7 @@ use landlock::{
 };
 use std::path::PathBuf;
 
-/// A further writable path, because programs discard output there.
+/// A path that stays writable, because programs discard output there.
 const NOWHERE: &str = "/dev/null";
 
 /// Confines this thread and all threads that it starts later. Returns true if the kernel enforces the rules.

@@ -1,5 +1,5 @@
-//! Slots for connections. If no slot is free, the unauthenticated connection that was idle for the longest time is closed.
-//! So clients without a token cannot block clients with a token.
+//! Slots for connections. If no slot is free, the unauthenticated connection that was idle for the longest time is
+//! closed. For this reason, clients without a token cannot block clients with a token.
 
 use crate::slots::Slots;
 use std::collections::BTreeMap;
@@ -103,7 +103,8 @@ impl Connection {
         }
     }
 
-    /// Marks the connection as authenticated, so that it is not closed in favour of other connections.
+    /// Marks the connection as authenticated. An authenticated connection is not closed to make room for another
+    /// connection.
     pub fn is_known(&self) {
         if let Some(slots) = &self.slots {
             slots.unauthenticated().waiting.remove(&self.turn());

@@ -39,8 +39,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Number of threads that read and write connections. Calls are answered on other threads.
 const IO_THREADS: usize = 2;
-/// Time limit for the start of the main thread. The start does nothing slow, but a runtime that does not get all of its
-/// threads never starts.
+/// Time limit for the start of the main thread. The start does nothing slow, but the runtime never starts if the
+/// system does not start all of its threads.
 const BEGIN_TIME: Duration = Duration::from_secs(60);
 /// Interval at which the files of the certificate are checked for changes.
 const CERTIFICATE_CHECK: Duration = Duration::from_secs(60);
@@ -220,7 +220,7 @@ struct DaemonFiles {
     served: Arc<Served>,
     runtimes: Arc<Runtimes>,
     socket: PathBuf,
-    /// Declared last, so that the lock is dropped last.
+    /// The lock is declared last, so that it is dropped last.
     lock: Lock,
 }
 
@@ -298,7 +298,8 @@ impl MainThread {
         let kept = ended(kept, left());
         runtime.shutdown_timeout(Duration::from_millis(100));
         drop(state);
-        // Syncs and unlocks all teams. Events that cannot be synced were never acknowledged.
+        // Sync and unlock all teams. If a sync fails, no acknowledged event is lost, because events are acknowledged
+        // only after a sync.
         let closed = home.served.root().close().is_ok();
         drop(home);
         Ok(all && done && kept && closed)

@@ -88,7 +88,7 @@ limits! {
     page_sessions: usize = 256;
     /// Time that a stopping daemon waits for running work.
     drain_time: Duration = Duration::from_secs(10);
-    /// Interval of looking for new teams and recording due events.
+    /// Interval at which the daemon looks for new teams and records due events.
     tick_time: Duration = Duration::from_secs(1);
 }
 

@@ -120,8 +120,9 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
             Ok(Some(io)) => io,
             Ok(None) => continue,
             Err(error) => {
-                // No pause is needed if a client left before it was accepted. If file descriptors are missing, wait,
-                // and close the unauthenticated connection that was idle for the longest time.
+                // If a client disconnected before its connection was accepted, no pause is needed. If no file
+                // descriptor is free, close the unauthenticated connection that was idle for the longest time, and
+                // wait.
                 if error.kind() != io::ErrorKind::ConnectionAborted {
                     slots.make_room();
                     tokio::time::sleep(REST).await;
@@ -163,8 +164,8 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
     let _ = slots.slots.all().await;
 }
 
-/// Returns a free slot. If none is free, closes an unauthenticated connection, waits for its end, and returns its slot.
-/// Without this wait, the files of the old and the new connection would be open at one time.
+/// Returns a free slot. If no slot is free, closes an unauthenticated connection, waits for its end, and returns the
+/// freed slot. Without this wait, the files of the old and the new connection would be open at one time.
 async fn slot(slots: &ConnectionSlots, state: &AppState) -> Option<OwnedSemaphorePermit> {
     if let Some(free) = slots.slots.take() {
         return Some(free);

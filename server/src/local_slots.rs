@@ -63,8 +63,9 @@ impl LocalSlot {
         self.waits
     }
 
-    /// Returns to a working slot. If none is free, the connection works with its waiting slot, because a connection
-    /// that holds the lock of a team must be able to finish before the connections that wait for the lock.
+    /// Returns to a working slot. If no working slot is free, the connection works with its waiting slot: a
+    /// connection that holds the lock of a team must be able to finish even if all working slots are taken by
+    /// connections that wait for this lock.
     pub fn work(&mut self) {
         if self.waits
             && let Some(place) = self.local_slots.working.take()

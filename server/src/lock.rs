@@ -56,7 +56,8 @@ impl Lock {
     }
 
     fn clear(&self) {
-        // Ignore errors. The note is read only while the lock is held, so an old note does no harm.
+        // Ignore errors: other processes read the note only while a daemon holds the lock, so an old note does no
+        // harm.
         let _ = self.file.set_len(0);
     }
 }

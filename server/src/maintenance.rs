@@ -122,7 +122,7 @@ impl Maintenance {
                 // On failure, the next round tries again.
                 let _ = self.runtimes.replenish(&self.served, Some(&name));
                 if expired.elapsed() >= self.every {
-                    // Do this outside of the rounds, so that slow teams do not delay it.
+                    // Expire tokens outside of the rounds, so that slow teams do not delay the expiry.
                     self.served.expire_agents();
                     expired = Instant::now();
                 }
@@ -167,7 +167,7 @@ impl Maintenance {
         for name in names {
             let serves = || self.runtimes.publish(&self.served, Some(&name));
             if !self.served.serves(&name) && serves().is_err() {
-                // Forces the next round to read the directory again.
+                // Force the next round to read the directory again.
                 self.seen = None;
             }
         }
@@ -246,7 +246,7 @@ impl Lane {
     fn tick(&self, name: &str) -> Condition {
         match self.ticked(name) {
             Ok(()) => Condition::Sound,
-            // A rule that forbids changes, for example in a closed team, does not make the team unready.
+            // A rule can forbid changes, for example in a closed team. Such a refusal does not make the team unready.
             Err(Failure::Refused(refusal)) if refusal.code != Code::SyncFailed => Condition::Sound,
             Err(failure) => {
                 let (code, why) = (failure.code(), failure.to_string());

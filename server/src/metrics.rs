@@ -16,7 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use teams::Teams;
 
-/// Upper bounds in seconds. They cover reads from memory and calls that wait for a sync or a lock.
+/// Upper bounds of the buckets for response times, in seconds. The buckets cover reads from memory, and calls that
+/// wait for a sync or a lock.
 const BUCKETS: [f64; 14] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0,
 ];

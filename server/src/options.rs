@@ -30,7 +30,8 @@ pub struct ServeOptions {
     pub remote: Option<(SocketAddr, TlsFiles)>,
     /// Path of the Unix socket. `None` selects a default path.
     pub socket: Option<PathBuf>,
-    /// Directory for the socket if the path in the data root is too long. The usual value is `XDG_RUNTIME_DIR`.
+    /// Directory for the socket if the socket's path in the data root is too long. The usual value is
+    /// `XDG_RUNTIME_DIR`.
     pub runtime_dir: Option<PathBuf>,
     /// Version that the daemon reports.
     pub version: String,
@@ -38,8 +39,8 @@ pub struct ServeOptions {
     pub answer: Answering,
     /// Handler of requests on upgraded connections.
     pub forward: Option<Arc<dyn Forward>>,
-    /// True if the daemon handles signals: `SIGTERM` and `SIGINT` stop it, and `SIGHUP` reloads its certificate, or
-    /// stops a daemon without a certificate. False if the daemon is a part of another process.
+    /// True if the daemon handles signals: `SIGTERM` and `SIGINT` stop the daemon. `SIGHUP` reloads the daemon's
+    /// certificate, or stops a daemon without a certificate. False if the daemon is a part of another process.
     pub signals: bool,
     /// True if the kernel should confine the daemon's writes to the data root and the directory of its socket.
     pub confined: bool,

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 /// Message for a missing or invalid one-time code.
 pub(crate) const CODE_WANTED: &str = "this needs the header Authorization: Bearer CODE, with an unused one-time code; teamlog dashboard creates one";
 
-/// The valid codes and page sessions. The oldest come first.
+/// The valid codes and page sessions. The oldest passes come first.
 #[derive(Debug)]
 pub(crate) struct PageSessions {
     limits: Limits,

@@ -94,7 +94,8 @@ impl Pool {
     }
 }
 
-/// Starts a job on a blocking thread. Drops the job and returns `None` if no thread exists and the system starts none.
+/// Starts a job on a blocking thread. If no thread is free and the system starts no new thread, drops the job and
+/// returns `None`.
 pub(crate) fn on_a_thread<A: Send + 'static>(
     job: impl FnOnce() -> A + Send + 'static,
 ) -> Option<JoinHandle<A>> {

@@ -33,7 +33,8 @@ impl Reply {
         }
     }
 
-    /// Returns the error code of the reply. Only codes of this program are returned, which limits their number in metrics.
+    /// Returns the error code of the reply, or `None` if the reply is no error. Only this program makes replies, so
+    /// metrics have a limited number of codes.
     pub(crate) fn code(&self) -> Option<String> {
         if self.body.len() > ERROR_BYTES_MAX {
             return None;

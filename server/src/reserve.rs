@@ -1,4 +1,4 @@
-//! Checks at startup that the daemon can have the threads and open files that it needs.
+//! Checks at startup that the system allows the threads and open files that the daemon needs.
 
 use crate::failure::{Result, StartError};
 use std::sync::{Mutex, PoisonError};

@@ -49,7 +49,7 @@ pub struct Runtime {
 pub(crate) struct Runtimes {
     root: PathBuf,
     running: Running,
-    /// Held during each change, so that the file and the stored digest match.
+    /// Lock that is held during each change, so that the file and the stored digest match.
     turn: Mutex<()>,
 }
 
@@ -74,7 +74,7 @@ impl Runtimes {
         self.give(served, team)
     }
 
-    /// Publishes many teams concurrently, because a disk syncs many files as fast as one file.
+    /// Publishes many teams concurrently, because a disk syncs many files in about the time of one file.
     pub fn publish_all(
         &self,
         served: &Served,
@@ -215,8 +215,8 @@ fn ignore(dir: &OwnedFd) {
     }
 }
 
-/// Writes a temporary file and renames it over the old file. After a crash, the old or the new file exists and is complete. The daemon that
-/// the file describes has ended in both cases.
+/// Writes a temporary file and renames it over the old file. After a crash, either the old or the new file exists,
+/// and it is complete. In both cases, the daemon that the file describes has ended.
 fn replace(dir: &OwnedFd, text: &[u8]) -> io::Result<()> {
     let aside = format!(".{RUNTIME_FILE}.new");
     // Only a crash leaves a temporary file, because writing here requires the lock of the data root.

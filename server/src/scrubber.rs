@@ -17,7 +17,7 @@ use teamlog_team::log::verify::Severity;
 
 /// Interval of verifications of a sound log.
 const EVERY: Duration = Duration::from_secs(3600);
-/// Interval of verifications of a damaged log. It is short, because an operator may repair the log.
+/// Interval of verifications of a damaged log. The interval is short, so that a repair of the log is noticed soon.
 const WHILE_DAMAGED: Duration = Duration::from_secs(5);
 /// Verification of a log takes at most one part in `SHARE` of the total time.
 const SHARE: u32 = 10;
@@ -100,7 +100,7 @@ fn measure(served: &Served, name: &str, dir: &Path) {
 
 /// Runs the full check of a team and stores its result.
 fn examine(served: &Served, name: &str) {
-    // If the check fails, callers see this in the stored result.
+    // If the check fails, the stored result tells callers about the failure.
     let check = DoctorCheck {
         daemon: Some(std::process::id()),
         ..DoctorCheck::for_team(name)

@@ -136,7 +136,7 @@ impl Entry {
 
 /// Code of a log that cannot be read.
 pub(crate) const DAMAGED: &str = "damaged";
-/// Code of a team whose journal has other events than its log.
+/// Code of a team whose journal and log have different events.
 pub(crate) const JOURNAL_DAMAGED: &str = "journal_damaged";
 
 /// Condition of a team at the daemon's last check.
@@ -285,8 +285,8 @@ impl Served {
         let told = |(name, entry): (&String, &Entry)| (name.clone(), entry.condition());
         known.teams.iter().map(told).collect()
     }
-    /// Schedules a verification of a team's log soon, after an answer found damage. If the damage is known already, the
-    /// schedule does not change.
+    /// Schedules a verification of a team's log soon, after an answer found damage. If damage of this log is already
+    /// known, the schedule does not change.
     pub(crate) fn suspect(&self, name: &str) {
         self.change(name, |Entry { audit, .. }| {
             if audit.damage.is_none() {

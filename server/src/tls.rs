@@ -22,7 +22,8 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// The certificate for new connections. Renewed files replace it only if the new certificate and key match.
+/// The certificate for new connections. Renewed files replace the loaded certificate only if the new certificate and
+/// the new key match.
 pub(crate) struct Certificate {
     files: TlsFiles,
     loaded: Mutex<Loaded>,

@@ -1,5 +1,5 @@
-//! Bearer tokens. A token is 32 random bytes per team, and each start of the daemon makes new tokens. The daemon keeps only
-//! the digest of a token.
+//! Bearer tokens. Each team has a token of 32 random bytes, and each start of the daemon makes new tokens. The daemon
+//! keeps only the digest of a token.
 
 use std::fmt;
 

@@ -54,7 +54,7 @@ impl Container {
 }
 
 impl JsonText {
-    /// Parses a text. An empty or blank text becomes an empty object.
+    /// Parses a JSON text. An empty or blank text becomes an empty object.
     ///
     /// # Errors
     /// The text is not a JSON object. The error text is the end of a sentence that the caller begins.

@@ -21,11 +21,11 @@ pub enum Hook {
     SubagentStart,
     /// Tells a subagent once that it still holds tasks.
     SubagentStop,
-    /// Not installed any more, because agents ignore the output of a hook that runs before a compaction.
+    /// The hook before a compaction. `setup` no longer installs this hook, because agents ignore its output.
     Compaction,
     /// Carries out the modes that a prompt names.
     Prompt,
-    /// Tells an agent which modes have not ended.
+    /// Tells an agent the modes that have not ended.
     Stop,
 }
 
@@ -63,7 +63,7 @@ impl Hook {
         if begins("--data-root") {
             return self == Hook::Guard || command.contains(" --hook ");
         }
-        // With a daemon on another machine.
+        // Without `--data-root`, the hook asks a daemon on another machine.
         match self {
             Hook::Guard => begins("--client") && command.ends_with(" || exit 2"),
             _ => begins("--hook") && command.ends_with(" || exit 1"),

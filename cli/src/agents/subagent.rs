@@ -1,8 +1,8 @@
 //! Determines the name under which a subagent acts.
 //!
-//! Hooks that run inside a subagent get `agent_id` and `agent_type`. If `TEAMLOG_AGENT` is set, it names all agents of the
-//! session. Otherwise, a subagent gets a name made of its type and its id, if the team lets this name act. In a team with
-//! a list of members, a subagent acts as its parent.
+//! Hooks that run inside a subagent get `agent_id` and `agent_type`. If `TEAMLOG_AGENT` is set, it names all agents
+//! of the session. Otherwise, the name of a subagent consists of its type and its id, if the team lets this name act.
+//! In a team with a list of members, a subagent acts as its parent.
 
 use crate::context::Context;
 use crate::exit::CommandError;
@@ -12,7 +12,8 @@ use teamlog_team::{Failure, Team};
 
 /// Maximum number of letters that a subagent's name takes from its type.
 const TYPE_MAX: usize = 40;
-/// Number of letters that a subagent's name takes from the end of its id. The end is used because ids may begin with a time.
+/// Number of letters that a subagent's name takes from the end of its id. The letters come from the end, because an
+/// id may begin with a time.
 const ID_LETTERS: usize = 8;
 
 /// A subagent, as a hook's input describes it.
@@ -27,7 +28,7 @@ pub struct Subagent {
 pub struct Acting {
     /// Name of the agent.
     pub agent: String,
-    /// The agent that started this agent. Its leases cover the started agent's writes too.
+    /// The agent that started this agent. The leases of the parent also cover the writes of this agent.
     pub parent: Option<String>,
     /// Name of the subagent, if the subagent acts under the name of another agent.
     pub subagent: Option<String>,
@@ -82,8 +83,7 @@ fn plain(text: &str) -> String {
 impl Acting {
     /// Returns the acting agent. `named` is the agent for which the hook was installed.
     ///
-    /// # Errors
-    /// No agent is named, and the subagent may not act under its own name.
+    /// # Errors No agent is named, and the subagent has no right to act under its own name.
     pub fn for_team(
         context: &Context,
         team: &mut Team,

@@ -23,7 +23,8 @@ use teamlog_team::task::listed::Listed;
 use teamlog_team::worker::who::{Who, WhoAgent, WhoAnswer};
 use teamlog_team::{Root, Team};
 
-/// Maximum time between two reads, because leases expire without an event. Also the pause after an error.
+/// Maximum time between two reads: the board must show the expiry of leases, which needs no event. Also the pause
+/// after an error.
 pub const SECOND: Duration = Duration::from_secs(1);
 /// Minimum pause between two reads of a busy log. Reading also takes at most a fifth of the total time.
 const PAUSE: Duration = Duration::from_millis(150);

@@ -96,7 +96,8 @@ impl RemoteTeam {
         }
     }
 
-    /// Returns the newest events after `known`, newest first, and true if the caller's events no longer count.
+    /// Returns the newest events after `known`, newest first. Also returns true if the caller must drop the events
+    /// that it has.
     fn page(&self, known: Option<u64>) -> Result<(EventsAnswer, bool), CommandError> {
         let newest = |after: Option<u64>| {
             self.events(&json!({

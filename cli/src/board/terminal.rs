@@ -1,4 +1,5 @@
-//! Runs the board in the terminal. Only this file uses the terminal, and it restores the terminal at every end.
+//! Runs the board in the terminal. Only this file uses the terminal, and it restores the terminal however the board
+//! ends.
 
 use super::load::Source;
 use super::state::{Change, Setting, State};
@@ -60,7 +61,7 @@ pub fn run(source: Source, setting: Setting) -> io::Result<Ended> {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         });
-        // A board of a past point is loaded only once, and its channel stays open for keys.
+        // A board of a past point is loaded only once. The channel stays open, because the board still reads keys.
     });
     let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
     let mut state = State::new(setting);

@@ -1,5 +1,5 @@
-//! Tests of the state after keys and loads, and of the picture of each panel. `TEAMLOG_BLESS=1 cargo test -p teamlog`
-//! rewrites the pictures beside this file.
+//! Tests of the board's state after keys and loads, and of the drawn text of each panel. `TEAMLOG_BLESS=1 cargo test
+//! -p teamlog` rewrites the pictures beside this file.
 
 use super::clock::Clock;
 use super::layout::Panel;

@@ -1,7 +1,7 @@
 //! `api`: runs the operations of the team API for brokers and agents.
 //!
-//! clap passes the words after `api` on unparsed, because they have a grammar of their own. A usage error is printed in
-//! the JSON envelope of the API, and the exit code is 1.
+//! clap does not parse the words after `api`, because these words have a separate grammar. A usage error is printed
+//! in the JSON envelope of the API, and the exit code is 1.
 
 mod help;
 mod words;

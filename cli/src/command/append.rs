@@ -1,6 +1,7 @@
 //! `append`: records events of kinds that teamlog does not interpret, one event or a batch.
 //!
-//! Has arguments of its own, because `--batch` excludes the fields that the input of `append` requires.
+//! This command has separate arguments, because `--batch` excludes fields that the input of the operation `append`
+//! requires.
 
 use crate::call::Call;
 use crate::command::prelude::*;

@@ -79,7 +79,7 @@ impl Put {
     }
 }
 
-/// Reads the file, but at most one byte more than the limit for artifacts, so that a larger file is refused.
+/// Reads at most one byte more than the limit for artifacts. The extra byte shows that the file is too large.
 fn bytes(env: &ProcessEnv, file: &Path) -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
     lines_of(env, "FILE", file)?

@@ -1,8 +1,8 @@
 //! `dashboard`: opens the daemon's page in a browser with a one-time code.
 //!
-//! The code is in the fragment of the URL, which browsers do not send to a server. The code is never in a program's
-//! arguments, because every user of the machine can read them. Instead, the browser opens a file that only its user can
-//! read, and that file redirects to the page.
+//! The code is in the fragment of the URL, which browsers do not send to a server. Every user of the machine can read
+//! a program's arguments, so the code is never in a program's arguments. Instead, the browser opens a file that only
+//! its user can read, and that file redirects to the page.
 
 mod background;
 mod browser;

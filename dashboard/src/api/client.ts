@@ -90,7 +90,7 @@ export const send = async (path: string, params: Params, init: RequestInit): Pro
   }
   credentials.reached(true);
   if (response.ok) return response;
-  // Sign out only if the refused token is still the current one.
+  // Sign out only if the refused token is still the current token.
   if (response.status === 401 && token !== null && token === credentials.token()) credentials.refused();
   throw await failure(response);
 };

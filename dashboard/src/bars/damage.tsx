@@ -1,4 +1,4 @@
-// A damaged log, said above every panel with the commands that check and repair it.
+// The bar for a damaged log, above every panel, with the commands that check and repair the log.
 
 import type { JSX } from "preact";
 import type { Verification } from "../api/types.ts";

@@ -1,5 +1,6 @@
-// The time slider, which shows every panel at a past event. It is a range over seqs, because each seq is a state of the team. Times are
-// shown below. While the user drags the handle, the handle moves at once; the page asks the daemon when the handle rests.
+// The time slider, which shows every panel at a past event. The slider is a range over seqs, because each seq is a
+// state of the team. Times are shown below. The handle follows the mouse at once, but the page asks the daemon only
+// after the handle has rested.
 
 import "./past/past.css";
 import { useEffect, useRef, useState } from "preact/hooks";

@@ -39,7 +39,8 @@ const lapsed = (row: Row, time: number): boolean =>
   row.lapsed.length > 0 || row.working_on.some((task) => task.leased_until !== undefined && Date.parse(task.leased_until) <= time);
 
 const Life = ({ row }: { row: Row }): JSX.Element => {
-  // Update a row each second only if a lease may end. Otherwise every row of a large team would be drawn each second.
+  // Update a row each second only if it shows a lease. Otherwise every row of a large team would be drawn each
+  // second.
   const leased = row.working_on.some((task) => task.leased_until !== undefined);
   const time = row.frozen !== null ? Date.parse(row.frozen) : leased ? now.value : slowNow.value;
   if (lapsed(row, time)) return <Badge tone="error">lease expired</Badge>;
@@ -137,7 +138,7 @@ const Crew = (): JSX.Element => {
       frozen,
     };
   });
-  // Trouble first: expired leases, then errors, then other items of attention.
+  // Agents with trouble come first: expired leases, then errors, then other attention items.
   const trouble = (row: Row): number => (lapsed(row, slowNow.value) ? 0 : row.errors > 0 ? 1 : row.concerns > 0 ? 2 : 3);
   rows.sort((a, b) => trouble(a) - trouble(b));
   const picked = route.value.rest[0];

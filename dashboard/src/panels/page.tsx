@@ -1,4 +1,4 @@
-// Parts of the page that these panels use.
+// Parts of the page that several panels use.
 
 import "./style/parts.css";
 import "./style/trace.css";

@@ -76,7 +76,7 @@ function Whole({ story, command, loading, older }: Props) {
       setFocus((count) => count + 1);
       return;
     }
-    // The row is inside a collapsed row. Expand the rows above it, and search again.
+    // The row is inside a collapsed row. Expand the rows that contain the row, and search again.
     if (view !== "full" || toggled.size === 0) return;
     const open = new Set(toggled);
     let above = story.steps[story.bySeq.get(seq) ?? -1]?.parent ?? null;
@@ -312,7 +312,7 @@ function Finder({ text, found, here, input, onJump }: FinderProps) {
   );
 }
 
-// A trace whose events have one time would have no width, so widen it.
+// A trace whose events all have the same time would have no width, so widen the range.
 function padded(story: Story): Stretch {
   return { from: story.first, to: Math.max(story.last, story.first + 1) };
 }

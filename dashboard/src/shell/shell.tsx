@@ -61,7 +61,8 @@ const Main = (): JSX.Element => {
   const { panel: id, team: name } = route.value;
   const panel = panelOf(name === "" ? "teams" : id, name === "");
   useTitle(panel?.title ?? "");
-  // The panel is created again for another team or panel. It is kept if only the query changes.
+  // If the address names another team or panel, the panel is created again. If only the query changes, the panel is
+  // kept.
   if (panel === undefined) return <main><Panel title="There is no such panel">Nothing here is called <Text value={id} max={80} fixed />.</Panel></main>;
   const Shown = panel.component;
   return <main><Shown key={`${name}/${panel.id}`} /></main>;

@@ -1,4 +1,4 @@
-// The page without a session. It explains how to get one.
+// The page without a session. The text explains how to get a session.
 
 import { useState } from "preact/hooks";
 import type { JSX } from "preact";

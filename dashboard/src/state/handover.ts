@@ -1,5 +1,5 @@
-// Hands the session to another tab of this origin, for example after a click with Ctrl. Only open tabs take part: the
-// session is never in an address and never in storage that outlives a tab.
+// Hands the session to another tab of this origin, for example after a click with Ctrl. Only open tabs exchange the
+// session: it is never in an address, and never in storage that outlives a tab.
 
 import type { Session } from "../api/types.ts";
 

@@ -1,5 +1,5 @@
-// Answers of the daemon that a panel shows. An answer is read again when an event arrives that may change it. The
-// page computes nothing that the daemon can answer.
+// Answers of the daemon that a panel shows. After an event that may change an answer, the page reads the answer
+// again. The page computes nothing that the daemon can answer.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, get, type Params } from "../api/client.ts";

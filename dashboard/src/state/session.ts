@@ -1,5 +1,5 @@
 // The session of the page, which the daemon gave for a one-time code. It is in sessionStorage, so that it survives a
-// reload and ends with the tab. A new tab gets it from an open one.
+// reload and ends with the tab. A new tab gets the session from an open tab.
 
 import { computed, signal } from "@preact/signals";
 import { ApiError, get, send, useCredentials } from "../api/client.ts";
@@ -143,7 +143,7 @@ export const begin = async (): Promise<string | null> => {
   const invitation = location.hash.includes("code=") ? readInvitation(location.hash, location.origin) : null;
   offer(() => (signedOut.peek() ? null : session.peek()));
   if (invitation === null) {
-    // The sign-in is shown meanwhile, so that a tab without another tab does not wait.
+    // Show the sign-in at once, so that the user does not wait if no other tab is open.
     if (session.peek() === null) void request(route.peek().team).then(adopt);
     await refresh();
     // The page shows no data yet, so a session that has ended can be removed.

@@ -92,7 +92,7 @@ export const useTasks = (team: string, at: string | null, signIns: number): Task
     /** Tasks that were read one by one while the whole list was being read again. */
     let meanwhile: Task[] = [];
     const readAll = async (): Promise<void> => {
-      // Keep showing the old list until the new one is complete.
+      // Keep showing the old list until the new list is complete.
       const first = current.current.list.length === 0;
       meanwhile = [];
       let tasks: Tasks = NONE;

@@ -12,7 +12,8 @@ use hyper::header::{CONTENT_LENGTH, HeaderMap};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Permits for the memory of a body, and for a large body its slot. They are held until the request is answered.
+/// Permits for the memory of a body, and for the slot of a large body. The permits are held until the request is
+/// answered.
 pub(crate) type BodyPermits = Vec<OwnedSemaphorePermit>;
 
 /// Message for a request whose body does not fit into the memory limit of all bodies.

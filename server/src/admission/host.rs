@@ -1,5 +1,5 @@
-//! Checks the `Host` header against DNS rebinding. If a web page's host name is made to point at this machine, the browser
-//! still sends the page's host name, and the request is refused.
+//! Checks the `Host` header against DNS rebinding. An attacker can make the host name of a web page point at this
+//! machine. The browser then still sends that host name, so the daemon refuses the request.
 
 use crate::reply::Reply;
 use crate::via::Via;

@@ -35,7 +35,7 @@ pub(crate) fn is_asked(request: &Request<Incoming>) -> bool {
 struct Remote {
     admitted: Admitted,
     connection: Arc<Connection>,
-    /// Permit from the concurrent commands of the agent's token.
+    /// Permit for one of the concurrent commands of the agent's token.
     place: OwnedSemaphorePermit,
 }
 
@@ -183,7 +183,8 @@ fn unwrapped(upgraded: Upgraded, place: LocalSlot) -> io::Result<UpgradedConnect
     Ok(UpgradedConnection::new(stream, early.to_vec(), place))
 }
 
-/// Returns a local socket. Bytes are copied between it and the client until either side ends or the token becomes invalid.
+/// Returns a local socket. Bytes are copied between this socket and the client until either side ends or the token
+/// becomes invalid.
 fn bridged(
     upgraded: Upgraded,
     place: LocalSlot,

@@ -44,8 +44,8 @@ macro_rules! numbers {
     };
 }
 
-// Counters come first. Counters of writes start at the daemon's start, other counters at the creation of the team. Gauges
-// of the current state and results of the last check or backup follow. Times are seconds since 1970.
+// Counters come first. Counters of writes begin at the start of the daemon, and other counters at the creation of the
+// team. Gauges of the current state and results of the last check or backup follow. Times are seconds since 1970.
 numbers! {
     Counter "appends", "Appended events": |team| team.read()?.written.events;
     Counter "appended_bytes", "Appended bytes": |team| team.read()?.written.bytes;

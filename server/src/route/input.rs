@@ -1,7 +1,7 @@
 //! Reads inputs. Every error names the field, the value and the rule.
 //!
-//! A field counts as absent if it is `null`, or if it is blank and optional. A query parameter is parsed according to the type
-//! of its field. A request may name the team, which must then be the team of the token.
+//! A field counts as absent if it is `null`, or if it is blank and optional. A query parameter is parsed according to
+//! the type of its field. A request may name a team. The named team must then be the team of the token.
 
 use super::endpoint::Route;
 use super::names;

@@ -4,8 +4,9 @@ use schemars::Schema;
 use serde_json::{Map, Value};
 use teamlog_team::api::shape::Shape;
 
-/// Fields whose name in this API is not the camelCase form of the command's name. If a name has several rows, the first row
-/// whose field the route has is used. A name with hyphens is a header; `a.b` is the field `b` inside the field `a`.
+/// Fields whose name in this API is not the camelCase form of the command's name. If a name has several rows, the
+/// first row is used whose API field is a field of the route. An API name with hyphens is a header; `a.b` is the
+/// field `b` inside the field `a`.
 const FIELDS: [(&str, &str); 13] = [
     ("actor", "agentId"),
     ("agent", "agentId"),

@@ -45,7 +45,7 @@ pub(super) fn serve(_: ReadTeam, _: &mut RequestContext<'_>) -> Result<Reply, Pr
 pub fn document() -> Value {
     let mut schemas = Schemas::default();
     let mut paths = Map::new();
-    // The document has one entry per operation instead of the route of all operations.
+    // The document has one entry per operation, instead of one entry for the route that runs all operations.
     for route in ROUTES.iter().filter(|route| route.pattern != OPERATION) {
         let described = of_route(route, &mut schemas);
         add(&mut paths, route.pattern, route.method, described);
@@ -298,7 +298,7 @@ fn codes(mutates: bool, own: &'static [Code]) -> impl Iterator<Item = &'static s
     )
 }
 
-/// Returns the codes of a list that is separated by blanks. Returns no code if `are` is false.
+/// Splits a text of error codes at blanks. Returns no code if `are` is false.
 fn words(codes: &'static str, are: bool) -> impl Iterator<Item = &'static str> {
     codes.split_whitespace().filter(move |_| are)
 }

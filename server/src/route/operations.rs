@@ -62,7 +62,8 @@ fn carry_out(
 ) -> Result<OperationAnswer, Fault> {
     check_team(&input, request.call.team.as_str())?;
     input.insert(TEAM_NAME.to_owned(), request.call.team.as_str().into());
-    // The operation decides if two requests with one key are equal, so that a repeat over another surface is recognised.
+    // `api::call` derives the bytes of the request from the operation's input, so that a repeat with this key over
+    // another surface counts as equal.
     let control = Control {
         key: request.call.key.clone(),
         trace_id: request.call.trace_id.clone(),

@@ -74,7 +74,7 @@ pub fn teams(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Prob
     let conditions = request.served.conditions().into_iter();
     let mut teams: Vec<TeamBrief> = conditions
         .map(|(team, condition)| {
-            // Ignore the error. The team's condition has the reason why a team cannot be read.
+            // Ignore the error: if a team cannot be read, its condition already names the reason.
             let counts = request
                 .root
                 .team(&team)
@@ -116,7 +116,7 @@ fn words(condition: Condition) -> (&'static str, Option<&'static str>, Option<St
     }
 }
 
-/// Counts without scanning the log. Each number is stored, or is counted up to a limit.
+/// Returns the counts of a team without a scan of the log. Each number is stored, or is counted up to a limit.
 fn counts(team: &mut Team) -> Result<Counts> {
     let attention = team.attention(&Attention::default())?.total;
     team.query(|live, reader| {

@@ -1,4 +1,4 @@
-//! The table of routes, and finding the route of a path.
+//! The table of routes, and the search for the route of a path.
 
 use super::endpoint::Route;
 use super::{

@@ -28,7 +28,7 @@ pub struct Feed {
 #[derive(Debug, Default)]
 struct JoiningListeners {
     waiting: Vec<Listener>,
-    /// True if the thread runs and will take new listeners from here.
+    /// True if the thread runs and will take the listeners in `waiting`.
     runs: bool,
 }
 
@@ -112,8 +112,8 @@ impl Feed {
         Ok(())
     }
 
-    /// Takes new listeners and removes listeners that disconnected. Returns false if there are no listeners, so the thread must
-    /// end.
+    /// Takes new listeners and removes listeners that disconnected. Returns false if there are no listeners; the
+    /// thread must then end.
     fn admit(&self, served: &Served, listeners: &mut Vec<Listener>) -> bool {
         let mut watcher = self.watcher();
         listeners.append(&mut watcher.waiting);

@@ -56,7 +56,7 @@ impl Listener {
         self.queue.is_closed()
     }
 
-    /// Returns true if the listener has every event up to `of`.
+    /// Returns true if the listener has every event up to the seq `of`.
     pub fn is_abreast(&self, of: u64) -> bool {
         self.cursor >= of
     }
@@ -84,7 +84,8 @@ impl Listener {
     /// Queues a page of earlier events.
     pub fn take_page(&mut self, page: &EventsAnswer) -> Result<(), Full> {
         for recorded in &page.events {
-            // A page is limited by number of events. If its bytes do not fit, the rest is read again later.
+            // A page is limited by number of events. If the bytes of the page do not fit, the remaining events are
+            // read again later.
             self.send_event(frame::event(&recorded.event))?;
             self.cursor = recorded.event.seq;
         }

@@ -8,7 +8,7 @@
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
     raw: Vec<u8>,
-    /// Number of bytes of the current body that were not read yet.
+    /// Number of bytes of the current body that are still to be read.
     body_left: u64,
     /// True if no further head may be answered.
     over: bool,

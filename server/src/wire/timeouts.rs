@@ -17,7 +17,7 @@ struct State {
     phase: Phase,
     /// Time since which the client accepts no bytes of a pending answer.
     stalled: Option<Instant>,
-    /// True if a part of an answer may not be written yet.
+    /// True if a part of an answer is possibly still unwritten.
     response_pending: bool,
     heads: Heads,
 }
@@ -109,7 +109,7 @@ impl ConnectionTimeouts {
         state.response_pending = state.phase == Phase::Busy;
     }
 
-    /// Returns true if bytes that are written now may belong to an answer of a handler.
+    /// Returns true if bytes that are written now can belong to an answer of a handler.
     pub fn response_pending(&self) -> bool {
         self.state().response_pending
     }

@@ -154,7 +154,8 @@ pub(crate) fn too_large(limit: usize) -> Reply {
     Reply::error(413, "too_large", &message)
 }
 
-/// Formats a complete answer, which closes the connection, as bytes. Used by code that cannot use the HTTP library.
+/// Formats a complete answer as bytes, with a header that closes the connection. Code that cannot use the HTTP
+/// library calls this function.
 pub(crate) fn as_bytes(reason: &str, reply: &Reply) -> Vec<u8> {
     let mut bytes = format!(
         "HTTP/1.1 {} {reason}\r\ncontent-type: {}\r\ncontent-length: {}\r\n{MARK}: nosniff\r\n\

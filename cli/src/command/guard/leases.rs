@@ -54,8 +54,8 @@ impl Leases {
         }
     }
 
-    /// Returns the setting `resources.root`. The setting names a directory of the daemon's machine, so for another machine it
-    /// counts only if the directory exists there too.
+    /// Returns the setting `resources.root`. The setting names a directory of the daemon's machine. On another
+    /// machine, the setting counts only if that directory exists there too.
     pub fn root(&mut self) -> Result<String, CommandError> {
         match self {
             Leases::Here(team) => Ok(team.resources_root()?),

@@ -1,4 +1,5 @@
-// Groups tasks by status and by agent. Tasks with trouble come first, and urgent tasks among tasks that can be claimed.
+// Groups tasks by status and by agent. Within a status, tasks with trouble come first. Among tasks that can be
+// claimed, urgent tasks come first.
 
 import type { Task, TaskStatus } from "../../api/types.ts";
 

@@ -1,5 +1,5 @@
-// A small graph as SVG, with boxes and arrows. A box that opens something is a link, so that the keyboard can reach
-// it. A sign or a word repeats everything that a colour shows.
+// A small graph as SVG, with boxes and arrows. A box that opens another view is a link, so that the keyboard can
+// reach the box. A sign or a word repeats everything that a colour shows.
 
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";

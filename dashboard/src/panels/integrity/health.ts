@@ -1,4 +1,4 @@
-// Signs for the health of a check. `teamlog doctor check` uses equal signs.
+// Signs for the health of a check. `teamlog doctor check` prints the same signs.
 
 import type { Health } from "../../api/types.ts";
 

@@ -1,4 +1,4 @@
-// Work that the daemon does in the background. The page starts it and polls until it is done.
+// Work that the daemon does in the background. The page starts the work and polls until the work is done.
 
 import { useState } from "preact/hooks";
 import { at } from "../../state/route.ts";

@@ -8,7 +8,7 @@ export interface Change {
   to: unknown;
 }
 
-// Fields that change with every event and say nothing about the task.
+// Names of fields that change with every event, so their changes say nothing about the task.
 const NOISE = new Set(["schema_version", "schemaVersion", "version", "snapshot_version", "seq"]);
 
 /** Returns the fields in which two states differ, sorted by name. Nested fields have a path as name. */

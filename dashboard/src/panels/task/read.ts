@@ -1,6 +1,6 @@
-// Reads the tasks around a task. All tasks of a small team are read. For a large team, reads the tasks that still
-// wait, and one by one the tasks on which they and the task itself wait, because reading thousands of tasks would be
-// slow.
+// Reads the tasks around a task. All tasks of a small team are read. For a large team, reading all tasks would be
+// slow. So the page reads the tasks that still wait, and then, one by one, the tasks on which these tasks and the
+// task itself wait.
 
 import { useEffect, useState } from "preact/hooks";
 import { read, useAt, useRead } from "../page.tsx";
@@ -63,7 +63,7 @@ export const useTasksAround = (id: string): TasksAround => {
   return { tasks, error: waiting.error, part };
 };
 
-// Returns null for a task that cannot be read. It is drawn as unknown, and the others are still shown.
+// Returns null for a task that cannot be read. Such a task is drawn as unknown, and the other tasks are still shown.
 async function one(id: string, at: string | null, signal: AbortSignal): Promise<TaskLike | null> {
   try {
     const answer = await read<{ task: TaskLike } | TaskLike>(`/v1/tasks/${encodeURIComponent(id)}`, { at }, signal);

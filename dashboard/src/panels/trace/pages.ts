@@ -1,5 +1,5 @@
 // Joins the pages of a long trace. A span may begin on one page and end on another, so its end is searched here. All
-// other data is as the daemon sent it.
+// other data stays as the daemon sent it.
 
 import { field, message, micros, type OutsideCause, type Span, type TraceEvent, type TracePage } from "./story.ts";
 

@@ -1,4 +1,5 @@
-// Converts times to positions in a chart. Bars, dots, ticks and the overview use it, so that they agree.
+// Converts times to positions in a chart. Bars, dots, ticks and the overview use this conversion, so that their
+// positions agree.
 
 /** A range of time in microseconds. */
 export interface Stretch {

@@ -1,5 +1,6 @@
-// The rows of a trace and their bars. Only visible rows are in the document, and the row with the focus, because a removed element loses
-// the focus. All rows have one height, so the position of a row is its index times the height.
+// The rows of a trace and their bars. The document contains only the visible rows and the row with the focus, because
+// a removed element loses the focus. All rows have one height, so the position of a row is its index times the
+// height.
 
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";

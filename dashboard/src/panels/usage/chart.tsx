@@ -51,7 +51,7 @@ export function Chart({ stacked, sum, limit }: Props) {
     const colour = (name: string): string => getComputedStyle(element).getPropertyValue(name).trim();
     const tops = sum ? stacked.tops.map(runningTotal) : stacked.tops;
     const top = Math.max(1, ...(tops.at(-1) ?? []), limit ?? 0);
-    // Draw the highest series first, so that each lower series covers the rest of it.
+    // Draw the highest series first. Each lower series then covers the lower part of the series above it.
     const order = tops.map((_, index) => index).reverse();
     const axis: uPlot.Axis = {
       stroke: colour("--muted"),
