@@ -13,7 +13,7 @@ use crate::projections::agent_token::event::AgentScope;
 use crate::projections::agent_token::{AgentToken, id};
 use teamlog_engine::storage::LockError;
 
-/// Maximum size of the file; enough for about forty thousand tokens.
+/// Maximum size of the file of accepted tokens; enough for about forty thousand tokens.
 const BYTES_MAX: u64 = 8 << 20;
 
 /// Content of the file of accepted tokens. A missing field counts as empty, so `{}` accepts no
@@ -29,7 +29,7 @@ struct AcceptedTokens {
     revoked: BTreeSet<String>,
 }
 
-/// An accepted token. Its digest also covers the team and the agent, but not the scope.
+/// An accepted token. The digest covers not only the token, but also the team and the agent. The digest does not cover the scope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct AcceptedToken {
     team: String,
@@ -104,7 +104,7 @@ impl Root {
         }
     }
 
-    /// Changes the file under the lock of the directory of all teams.
+    /// Changes the file of accepted tokens, under the lock of the directory of all teams.
     fn change_accepted(&self, change: impl FnOnce(&mut AcceptedTokens)) -> Result<AcceptedTokens> {
         let (dir, storage) = (Path::new(TEAMS_DIR), self.storage().as_ref());
         let wait = self.options().lock_deadline;

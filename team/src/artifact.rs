@@ -293,8 +293,8 @@ impl Team {
         }
     }
 
-    /// Copies the bytes of every local artifact to the journal, unless `kept` has their digest. Adds the copied digests to
-    /// `kept`.
+    /// Copies the bytes of every local artifact to the journal, except artifacts whose digest is in `kept`. Adds the digests of the
+    /// copied artifacts to `kept`.
     pub(crate) fn keep_artifacts(
         &mut self,
         journal: &JournalIdentity,
@@ -348,7 +348,7 @@ impl Team {
         let aside = PathBuf::from(aside);
         let laid = write_durably(storage, &aside, &path, bytes);
         if laid.is_err() {
-            // Reports the first error. A leftover temporary file is harmless.
+            // Reports the first error of the steps above. A leftover temporary file is harmless.
             let _ = storage.remove_file(&aside);
         }
         Ok(laid.map_err(Error::io("write", &path))?)

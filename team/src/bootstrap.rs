@@ -119,7 +119,7 @@ fn legal(run: &Run, event: Event) -> Result<(), Refusal> {
     Err(illegal(run, row.name, &why))
 }
 
-/// Returns the roster members that are missing in `members`.
+/// Returns the roster members that `members` does not contain.
 fn missing_of(run: &Run, members: &[String]) -> Vec<String> {
     let core = Core::ALL.iter().filter(|core| {
         !members

@@ -13,7 +13,7 @@ use crate::prelude::*;
 use teamlog_engine::Room;
 use teamlog_engine::{Clock, IdSource};
 
-/// Kinds of events that follow from another event or from the passing of time.
+/// Kinds of events that result from another event, or from the passing of time.
 const CONSEQUENCES: [&str; 3] = ["task_blocked", "task_unblocked", "task_lease_expired"];
 
 /// The context of a call: everything but the input of the command.
@@ -39,7 +39,7 @@ impl Ctx {
 /// A command. A command decides on the present state, and answers from the state after its own
 /// events.
 pub(crate) trait Command: Clone + Send + 'static {
-    /// Part of the decision that the answer needs.
+    /// The part of a decision from which the answer is made.
     type Decided: Send + 'static;
     /// The answer. To be stored under an idempotency key, it must be serializable.
     type Answer: Send + 'static;

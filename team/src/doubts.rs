@@ -5,7 +5,7 @@ use crate::membership;
 use crate::prelude::*;
 use crate::projections::worker::event::AckStatus;
 
-/// Maximum number of task ids that are compared with a new one.
+/// Maximum number of task ids that are compared with a new id.
 const COMPARED_MAX: usize = 1_000;
 /// Maximum number of known agents that an answer lists.
 const LISTED_MAX: usize = 20;

@@ -38,7 +38,7 @@ pub fn check_known_free(field: &'static str, value: &str) -> Result<(), Refusal>
     Ok(check_id(field, value)?)
 }
 
-/// Optional names or identifiers with the names of their fields.
+/// Optional names or identifiers, each with the name of its field.
 type OptionalNames<'a, const N: usize> = [(&'static str, &'a Option<String>); N];
 
 /// Checks the given names as [`check_known`] does.

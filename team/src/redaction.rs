@@ -9,7 +9,7 @@ use serde::Deserializer;
 use serde::de::{MapAccess, Visitor};
 use std::fmt;
 
-/// Last characters of every member name that can hold a claim token.
+/// Last characters of the name of every JSON member that can hold a claim token.
 const HINT: &str = "oken\"";
 /// Mark of an event whose token was removed.
 pub const REDACTED: &str = "redacted";
@@ -99,7 +99,7 @@ impl<'a> Object<'a> {
         members.find(|(own, _)| own == name).map(|(_, raw)| *raw)
     }
 
-    /// Returns the name of the member with a token that this agent must not see.
+    /// Returns the name of the JSON member with a token that this agent must not see.
     fn hidden_from(&self, agent: &str) -> Option<&'static str> {
         if self.get("claimToken").is_some() {
             let task = self.get("task").map(|task| task.get());
@@ -164,7 +164,7 @@ impl<'de> Visitor<'de> for Members {
 mod tests {
     use super::*;
 
-    /// Checks that `dev` does not see `SECRET` in `json`, and that the holder does.
+    /// Checks that `dev` does not see `SECRET` in `json`, and that the holder sees it.
     #[track_caller]
     fn hides(json: &str, for_dev: &str) {
         assert_eq!(redact(json, "ada"), None);

@@ -34,10 +34,10 @@ const WEEKDAYS: [&str; 7] = [
     "tuesday",
     "wednesday",
 ];
-/// Forms of a time that a person may give.
+/// Forms in which a person can write a time.
 const FORMS: &str = "a time must look like 2026-12-01, 2026-12-01T09:00:00Z, friday, tomorrow, today or 3d (also m, h, w)";
 
-/// The time of day that a date without a time means.
+/// The time of day that is meant by a date without a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DayEdge {
     /// The first second of the day.

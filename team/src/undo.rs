@@ -189,7 +189,7 @@ fn first_of(live: &Live, reader: &Reader, seq: u64) -> Result<Event<'static>> {
     Ok(event)
 }
 
-/// Returns the newest events of a task after `seq`, in words.
+/// Returns the newest events of a task after `seq`, as texts.
 fn later(live: &Live, reader: &Reader, task_id: &str, seq: u64) -> Result<Vec<String>> {
     let page = live.with_ref(RefKind::Task, task_id, None, LATER_MAX)?;
     let mut found = Vec::new();
@@ -407,7 +407,7 @@ impl Target {
         Ok((text, decision.events))
     }
 
-    /// Appends an edit that restores the values before the edit `updated`.
+    /// Appends an edit that restores the values that the task had before the edit `updated`.
     fn restore_texts(
         &self,
         live: &Live,

@@ -152,7 +152,7 @@ impl InputReader<'_> {
     /// Returns true if an unknown field looks like a misspelled known field. Such a field is not kept.
     fn is_lookalike(&self, name: &str) -> bool {
         let near = spelling::nearest(name, self.known());
-        // In a short name fewer letters may differ. Otherwise nearly the whole name could differ.
+        // In a short name, fewer letters may differ than in a long name. Otherwise, nearly the whole short name could differ.
         let bound = LOOKALIKE.min(name.len().saturating_sub(1) / 2);
         !self.rules().keeps_lookalikes && near.is_some_and(|(_, far)| far <= bound)
     }
@@ -350,9 +350,9 @@ impl InputReader<'_> {
     }
 }
 
-/// Maximum number of unknown fields in a message.
+/// Maximum number of unknown fields that an error message lists.
 const LISTED_MAX: usize = 20;
-/// Maximum number of characters of a field's name that a message repeats.
+/// Maximum number of characters of a field's name that an error message repeats.
 const CUT: usize = 80;
 
 /// Checks that the entries of a list are valid task ids.
@@ -418,7 +418,7 @@ fn texts(items: &[Value]) -> bool {
     items.iter().all(Value::is_string)
 }
 
-/// Shortens a value for messages.
+/// Shortens a value for error messages.
 fn brief(value: &Value) -> String {
     match value {
         Value::String(text) => shown(text),

@@ -31,7 +31,7 @@ struct Controls {
     expected_version: Option<u64>,
 }
 
-/// Adds the common fields to the schema of an operation's own fields.
+/// Adds the common fields to the schema of an operation.
 pub(super) fn complete(mut own: Schema, mutates: bool) -> Schema {
     let mut properties = properties_of(&own);
     let mut add = |more: Schema| {

@@ -217,7 +217,7 @@ pub struct AttentionWaitsFor {
 }
 
 impl AttentionItem {
-    /// Creates an item with a kind, a text and a command only.
+    /// Creates an item that has only a kind, a text and a command.
     pub fn new(kind: AttentionKind, text: String, command: String) -> AttentionItem {
         AttentionItem {
             kind,
@@ -366,7 +366,7 @@ impl AttentionScan<'_> {
         found
     }
 
-    /// Returns the tasks of a page, and notes if there are more.
+    /// Returns the tasks of a page, and notes if there are more tasks.
     fn page(&mut self, page: TaskPage) -> Vec<Task> {
         self.more |= page.more;
         page.tasks

@@ -50,7 +50,7 @@ impl Fields {
     ) -> Result<(Fields, Map<String, Value>), Refusal> {
         let known = event.row().fields;
         let (mut fields, mut beside, mut rest) = (Map::new(), Map::new(), Map::new());
-        // If the data has a field `signal`, the field `name` does not name the signal.
+        // If the data has a field `signal`, that field names the signal, and the field `name` does not.
         let is_named =
             event == Event::Signal && data.get("signal").is_some_and(|name| !name.is_null());
         for (name, value) in data {
@@ -273,7 +273,7 @@ fn not_core(field: &str, value: &str) -> Refusal {
     }
 }
 
-/// Returns the event's field with the most similar name, and the distance to `name`.
+/// Returns the event's field whose name is most similar to `name`, and the distance between the two names.
 fn nearest(event: Event, name: &str) -> Option<(&'static str, usize)> {
     let known = event.row().fields.iter().map(|field| field.name);
     spelling::nearest(name, known.chain(KEPT))

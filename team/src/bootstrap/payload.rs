@@ -115,7 +115,7 @@ fn signalled(data: &Map<String, Value>) -> Result<Report, Refusal> {
         && event != Event::Signal
     {
         let mut rest = data.clone();
-        // Without a field `signal`, the name of the signal is in `name`.
+        // Without a field `signal`, the field `name` contains the name of the signal.
         if rest.remove(SIGNAL).is_none_or(|signal| signal.is_null()) {
             rest.remove("name");
         }
@@ -380,7 +380,7 @@ fn in_object(one: &Map<String, Value>) -> Result<Probe, Refusal> {
     Ok(probe)
 }
 
-/// Returns an outcome without data.
+/// Returns an outcome of TeamCreate without data.
 fn bare(outcome: Outcome) -> Probe {
     Probe {
         outcome,
@@ -398,7 +398,7 @@ fn case(fields: &Fields) -> Result<Option<Case>, Refusal> {
     fields.text("case")?.map(read).transpose()
 }
 
-/// The core members and the domains of a roster, if named.
+/// The core members and the domains of a roster, if the data names them.
 type Roster = (Option<Vec<Core>>, Option<Vec<String>>);
 
 /// Parses `core` and `domains`, or `members` with both.

@@ -6,7 +6,7 @@ use super::*;
 /// The acts that an accepted report records, with remarks for the reporter.
 #[derive(Debug, Clone, Default)]
 pub struct Accepted {
-    /// Acts to record. Empty if the report is only a repetition.
+    /// Acts to record. The list is empty if the report only repeats an earlier report.
     pub acts: Vec<BootstrapAct>,
     /// Warnings, for people.
     pub warnings: Vec<String>,
@@ -59,13 +59,13 @@ impl Accepted {
     }
 }
 
-/// Returns the refusal of a field, with a specific code.
+/// Returns the refusal for a wrong field, with a specific code.
 pub fn broken(code: Code, field: &str, rule: &str) -> Refusal {
     let field = format!("data.{field}");
     Refusal::new(code, format!("{field} {rule}")).field(field)
 }
 
-/// Returns the refusal of an event that is not legal in the run's state.
+/// Returns the refusal for an event that is not legal in the run's state.
 pub fn illegal(run: &Run, event: &str, why: &str) -> Refusal {
     let message = format!("{event} is not legal in {}: {why}", run.state.name());
     Refusal::new(Code::IllegalEvent, message).field("event")

@@ -6,7 +6,7 @@ use crate::projections::bootstrap::checklist::round_is_complete;
 
 /// Required fields of the summary of a cleared gate.
 pub const SUMMARY: [&str; 4] = ["pass_domains", "revised_domains", "excluded_domains", RISKS];
-/// Field of the summary with any values. The other fields contain names.
+/// Field of the summary that accepts any value. The other fields of the summary contain names.
 const RISKS: &str = "residual_risks";
 
 const OBSTRUCTION: Participant = Participant::Core(Core::Obstruction);
@@ -204,7 +204,7 @@ pub fn reviewed(run: &Run, by: &Participant, review: &Feedback) -> Ruled {
     })))
 }
 
-/// Begins another round of a domain.
+/// Begins the next round of a domain.
 pub fn revised(run: &Run, name: &str, round: Option<u32>) -> Ruled {
     let domain = active(run, "revision_submitted", name)?;
     let next = domain.round.saturating_add(1);

@@ -147,7 +147,7 @@ impl Control {
     }
 }
 
-/// Returns the refusal of an actor that is not the owner of the token.
+/// Returns the refusal for an actor that is not the owner of the token.
 pub(crate) fn mismatch(agent: &str, actor: &str) -> Refusal {
     let (agent, actor) = (shown(agent), shown(actor));
     let message = format!("actor is {actor}, but the token belongs to {agent}");

@@ -5,7 +5,7 @@ use crate::prelude::*;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Interval between two checks that the caller is still connected.
+/// Interval at which a wait checks that the caller is still connected.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Default length of a wait.
@@ -101,7 +101,7 @@ impl Deadline {
 }
 
 impl PartialEq for Deadline {
-    /// Returns true if both are clones of one deadline.
+    /// Returns true if both values are clones of one deadline.
     fn eq(&self, other: &Deadline) -> bool {
         match (&self.0, &other.0) {
             (None, None) => true,

@@ -48,7 +48,7 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     Ok(check.details(json!({"known": listed, "unusable": unusable})))
 }
 
-/// Returns the backups in all known directories. Also returns the directories without a readable backup, with the reason.
+/// Returns the backups in all known directories. Also returns the directories without a readable backup, each with the reason.
 fn known(seen: &Observations<'_>) -> (Vec<KnownBackup>, Vec<String>) {
     let (mut known, mut unusable) = (Vec::new(), Vec::new());
     for directory in seen.backup_directories() {

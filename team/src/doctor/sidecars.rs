@@ -55,7 +55,7 @@ fn head(seen: &Observations<'_>) -> Option<Check> {
             let problems: Vec<&Problem> = report.problems.iter().filter(of_head).collect();
             segments::judge(&problems, seen)
         }
-        // Verification reads the head first, so its error may concern the head.
+        // Verification reads the head first, so an error of the verification can concern the head.
         Err(why) => Some(Check::unhealthy(why.clone()).recommend(seen.salvage())),
     }
 }
@@ -84,7 +84,7 @@ fn lock_file(seen: &Observations<'_>) -> Option<Fault> {
 
 fn cursor(views: &ViewsSource, seen: &Observations<'_>) -> Option<Fault> {
     let (health, why) = match (&seen.cursor, views.has_cursor()) {
-        // Every writer fails here, so the views are no longer updated.
+        // Every writer fails at this file, so the views are no longer updated.
         (Err(why), _) => (Health::Unhealthy, why.clone()),
         (Ok(None), Ok(true)) => {
             let why = "the cursor of the views is damaged or belongs to another log: the next writer checks all views";

@@ -61,8 +61,7 @@ pub(crate) enum WriterSlot {
     Dead(String),
 }
 
-/// Result of the last sync of a writer that has left its slot. An error means that the writer's
-/// buffered events are possibly not durable.
+/// Result of the last sync of a writer that has left its slot. After an error, buffered events are possibly not durable.
 pub(crate) type LastSync = OnceLock<Result<(), Error>>;
 
 impl WriterSlot {
@@ -78,8 +77,7 @@ impl WriterSlot {
             other => (other, None),
         };
         *self = next;
-        // Skips this for a failed writer, because the writer's state has events that are not in the
-        // log.
+        // Skips this for a failed writer, because the writer's state has events that are not in the log.
         if let Some(writer) = writer.as_ref().filter(|writer| !writer.is_poisoned()) {
             writer.with_state(Live::finish_views);
         }
@@ -119,7 +117,7 @@ impl Drop for Pause {
 }
 
 impl OpenTeams {
-    /// Returns the open team of that name. Its slot is empty at first.
+    /// Returns the open team of that name. The slot of a new open team is empty.
     pub fn team(&self, name: &str) -> Arc<OpenTeam> {
         let mut teams = locked(&self.teams);
         let open_team = teams.entry(name.to_owned()).or_insert_with(OpenTeam::new);
@@ -134,7 +132,7 @@ impl OpenTeams {
         Some((log, open_team))
     }
 
-    /// Closes every writer: syncs and unlocks its log.
+    /// Closes every writer: syncs and unlocks each log.
     pub fn close(&self) -> Result<()> {
         let teams: Vec<_> = locked(&self.teams).values().cloned().collect();
         let share = teams.len().div_ceil(CLOSED_AT_ONCE).max(1);
@@ -142,8 +140,7 @@ impl OpenTeams {
             let each = teams.iter().map(|open_team| open_team.close());
             each.fold(Ok(()), Result::and)
         };
-        // Closes in parallel, because closing mostly waits for the disk, and the disk syncs many
-        // files as fast as one file.
+        // Closes in parallel, because closing mostly waits for the disk, and the disk syncs many files as fast as one file.
         std::thread::scope(|scope| {
             let shares = teams.chunks(share);
             let threads: Vec<_> = shares

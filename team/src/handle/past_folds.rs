@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Default number of parallel folds.
 pub const PAST_FOLDS: usize = 2;
-/// Default time that a query waits for its turn to fold.
+/// Default time that a query waits for a permit to fold.
 pub const PAST_FOLD_WAIT: Duration = Duration::from_secs(2);
 
 /// A limit on the number of parallel folds of past states. All teams share the limit.

@@ -16,7 +16,7 @@ pub const PASTS_MAX: usize = 4;
 pub const ALL_PASTS_MAX: usize = 16;
 /// Maximum number of folded events in memory, for all cached states together.
 pub const FOLDED_EVENTS_MAX: usize = 200_000;
-/// Number of events in runs that count as one event in memory.
+/// Number of events in runs whose cost equals the cost of one event in memory.
 const SPILLED_SHARE: u64 = 10;
 /// Time after the last use of a state until the state is dropped.
 pub const IDLE: Duration = Duration::from_secs(60);

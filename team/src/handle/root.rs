@@ -114,7 +114,7 @@ impl Root {
         let files = Files::create(path).map_err(Error::io("create", path))?;
         Ok(Root::of_files(files, options))
     }
-    /// Returns the root of a handle. The returned root has no open teams.
+    /// Returns the data root of a handle, as a root without open teams.
     pub fn of_team(team: &Team) -> Root {
         Root {
             files: team.files.clone(),
@@ -248,7 +248,7 @@ impl Root {
             return Ok((*team).clone());
         }
         let hint = match (teams.is_empty(), open.is_empty()) {
-            // The caller adds a hint if another root may contain teams.
+            // The caller adds a hint if another root possibly contains teams.
             (true, _) => "there is no team yet".to_owned(),
             (false, true) => {
                 let teams = teams.join(", ");

@@ -52,7 +52,7 @@ impl Staging {
         let name = format!("{}{team}-{random:016x}", purpose.prefix());
         let dir = Path::new(TEAMS_DIR).join(name);
         Ok(Staging {
-            // Waits, because `doctor` may hold the lock briefly for its check.
+            // Waits for the lock, because a check of `doctor` can hold the lock briefly.
             _held: hold(root.storage().as_ref(), &dir, root.options().lock_deadline)?,
             root: root.clone(),
             dir,
@@ -170,7 +170,7 @@ impl Root {
     pub fn clean(&self, yes: bool) -> Result<CleanAnswer> {
         let mut leftovers = self.leftovers()?;
         let mut status = "unchanged";
-        // If a directory cannot be removed, the others are still removed.
+        // If a directory cannot be removed, the other directories are still removed.
         let mut failed = None;
         for leftover in &mut leftovers {
             if leftover.holder.is_some() {
@@ -235,7 +235,7 @@ impl Root {
             _ => None,
         };
         let removed = match storage.remove_dir_all(dir) {
-            // The user may have put a plain file there.
+            // The entry can be a plain file that the user created.
             Err(error) if error.kind() == ErrorKind::NotADirectory => storage.remove_file(dir),
             removed => removed,
         };

@@ -30,11 +30,11 @@ pub struct Team {
     pub(super) pause: Option<Pause>,
     /// Point in the past at which this handle is; `None` if it is at the present.
     pub(super) past: Option<Past>,
-    /// Batch of this handle's commands. Answers wait for its sync.
+    /// Batch of this handle's commands. Answers wait for the sync of the batch.
     pub(super) batch: Option<Batch>,
     /// Caller, key and other terms for the calls of this handle.
     pub(crate) control: Control,
-    /// True if the last answer of this handle was stored before and only repeated.
+    /// True if the last answer of this handle only repeated a stored answer.
     pub(crate) repeated: bool,
 }
 
@@ -322,7 +322,8 @@ impl Team {
     fn state_at(&mut self, reader: &Reader) -> Result<Live> {
         match self.live.take() {
             Some(live) if live.is_at_head(reader) => Ok(live),
-            // Folds the log anew, and does not overwrite the stored state: after a rollback, the stored state still knows the lost events.
+            // Folds the log anew, and does not overwrite the stored state. After a rollback, the stored state still has data of the
+            // lost events.
             _ if self.past.is_some() || reader.rollback().is_some() => {
                 let _fold = self.past_fold()?;
                 Ok(Live::at(&self.log, reader, reader.head().last_seq)?)
@@ -331,7 +332,7 @@ impl Team {
         }
     }
 
-    /// Brings the views up to the head under the lock. If their cursor is missing, writes all views.
+    /// Brings the views up to the head under the lock. If the cursor of the views is missing, writes all views.
     pub(crate) fn mend_views(&mut self) -> Result<()> {
         self.mend_views_within(Duration::MAX)
     }

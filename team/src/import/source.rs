@@ -1,4 +1,4 @@
-//! The messages of an import's input, and their places in the input.
+//! The messages in the input of an import, and the position of each message in the input.
 
 use crate::failure::{Failure, Result};
 use crate::handle::team::input_fault;
@@ -11,7 +11,7 @@ use std::io::{BufRead, Seek, SeekFrom};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 use teamlog_engine::{Durability, NewEvent, State, Timestamp, Writer};
 
-/// A message of the input: its key, its agents, and its place in the input.
+/// A message of the input: its key, its agents, and its position in the input.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub created_at: Timestamp,
@@ -173,7 +173,7 @@ fn not_after(message: Message, latest: Option<Timestamp>) -> Result<Message, Inv
     }
 }
 
-/// Removes entries with repeated ids. The entry of the first line stays.
+/// Removes entries with repeated ids. For each id, the entry of the first line stays.
 fn drop_repeated(entries: &mut Vec<Entry>, report: &mut Report) {
     entries.sort_unstable_by(|a, b| (&a.id, a.line).cmp(&(&b.id, b.line)));
     entries.dedup_by(|next, kept| {

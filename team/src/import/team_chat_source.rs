@@ -80,7 +80,7 @@ pub(crate) struct ChatMessage {
     pub line: u64,
 }
 
-/// An ack, with its original event in case its message is missing.
+/// An ack, with its original event, which is imported if the message of the ack is missing.
 pub(crate) struct ChatAck {
     pub message_id: String,
     pub agent: String,
@@ -184,7 +184,7 @@ struct ChatReader<'a> {
     source: &'a dyn Storage,
     latest: Timestamp,
     chat: Chat,
-    /// First place of each id, per kind of id.
+    /// First position of each id, per kind of id.
     first: HashMap<(IdLabel, String), String>,
 }
 
@@ -399,7 +399,7 @@ impl ChatReader<'_> {
                     return;
                 }
                 self.chat.dead_letters.push(letter);
-                // The message may exist in no other file.
+                // This file is possibly the only file with the message.
                 if let Some(message) = message {
                     let first = self.first.entry((MESSAGE_ID, message.id.clone()));
                     if let Entry::Vacant(entry) = first {

@@ -91,7 +91,7 @@ impl Team {
         };
         match self.rounds(&round) {
             Ok(_) => Ok(()),
-            // The process that holds the lock may be recording the ack.
+            // Waits, because the process that holds the lock is possibly recording the ack.
             Err(failure) if failure.is_locked() => {
                 watch.wait(Some(WHILE_LOCKED))?;
                 Ok(())

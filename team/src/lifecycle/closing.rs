@@ -117,7 +117,7 @@ fn failed(live: &Live, dispatch: &Dispatch) -> Result<NewEvent> {
         Some(id) => live.message(id)?,
         None => None,
     };
-    // The id may be absent: a request need not be about a message, and an imported log may lack the message.
+    // The id may be absent: some requests are not about a message, and an imported log possibly lacks the message.
     let id = request.message_id.as_deref().unwrap_or_default();
     let message = known.unwrap_or_else(|| MessageInfo::unknown(id, &request.to_worker));
     let mut event = MailFact::DispatchFailed(moved).event(DEFAULT_ACTOR, &message);

@@ -1,4 +1,4 @@
-//! `init`: creates a team, or adds members to an existing one.
+//! `init`: creates a team, or adds members to an existing team.
 
 use crate::handle::staged::StagedTeam;
 use crate::operation::prelude::*;
@@ -10,7 +10,7 @@ use teamlog_engine::{Format, JournalIdentity, NewLog};
 pub struct Init {
     /// The team's name.
     pub team: String,
-    /// First members of a new team, or further members of an existing one.
+    /// First members of a new team, or further members of an existing team.
     pub members: Vec<String>,
     /// Storage format of events. `None` means `jsonl` for a new team and any format for an existing
     /// team.

@@ -125,7 +125,7 @@ impl TeamSetup {
 }
 
 impl AgentSetup {
-    /// Merges an agent's setup into its recorded identity.
+    /// Merges the setup of an agent into the recorded identity of that agent.
     fn identity(&self, known: Identity) -> Result<Identity> {
         let given = |field, text: &Option<String>| -> Result<Option<String>> {
             let text = text.as_deref().map(|text| names::filled(field, text));

@@ -1,4 +1,4 @@
-//! `read-storage`: disk usage of a team, free space, and its known backups.
+//! `read-storage`: disk usage of a team, free disk space, and the known backups of the team.
 
 use crate::backup::dir::BackupDir;
 use crate::backup::notes;

@@ -18,7 +18,7 @@ use crate::task::holding;
 /// Maximum number of delivery events in one group.
 const GROUP_MAX: usize = 256;
 
-/// Maximum number of expired leases in one group, and of unblocked tasks.
+/// Maximum number of expired leases in one group. Also the maximum number of unblocked tasks in one group.
 const SWEPT_MAX: usize = 64;
 
 /// Reason of a dead letter.

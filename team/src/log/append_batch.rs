@@ -203,7 +203,7 @@ impl Groups<'_> {
         }
     }
 
-    /// Notes that the last group is recorded.
+    /// Notes that the group that was read last is recorded.
     pub fn advance(&mut self, last_line: u64, recorded: BatchAnswer) {
         self.recorded = recorded;
         self.next_line = last_line + 1;

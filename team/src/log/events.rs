@@ -109,7 +109,7 @@ fn present<'de, D: Deserializer<'de>>(
 
 /// The part of the log to examine.
 enum Plan {
-    /// All events after the place, up to and including the seq.
+    /// All events after the given place, up to and including the given seq.
     Behind(Option<Place>, u64),
     At(Vec<Place>),
 }

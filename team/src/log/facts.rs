@@ -218,7 +218,7 @@ fn unanswered(
             Some(event) if event.foreign => facts.push(event),
             Some(event) => match answered_fact(&event) {
                 Some(seq) => drop(answered.insert(seq)),
-                // Another command has stored its answer under the key.
+                // The stored answer under the key belongs to another command.
                 None => return Ok(None),
             },
             None => {}

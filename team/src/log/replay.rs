@@ -1,7 +1,8 @@
 //! `replay`: streams events in order through a filter.
 //!
-//! If the filter has a ref, the ref's postings name the events to read. A binary search finds times. Without a ref or a time, the log is
-//! read from its first seq on. Such a replay needs no state and returns all events before the first damage.
+//! If the filter has a ref, the ref's postings name the events to read. A binary search finds the events at given times. Without a
+//! ref or a time, the log is read from its first seq on. Such a replay needs no state and returns all events before the first
+//! damage.
 
 use crate::log::exclusion;
 use crate::log::text::Text;
@@ -112,7 +113,7 @@ impl Replay {
         self.reverse || self.since.is_some() || self.until.is_some() || self.posting().is_some()
     }
 
-    /// Returns the most selective ref of the filter, to look up its postings.
+    /// Returns the most selective ref of the filter, to look up the postings of that ref.
     pub(super) fn posting(&self) -> Option<(RefKind, &str)> {
         let refs = [
             (RefKind::Trace, &self.trace_id),

@@ -89,8 +89,8 @@ impl Team {
 }
 
 impl DeliveryList {
-    /// Parses the cursor into the due time and the message of the previous page's last delivery. That delivery may be closed
-    /// now.
+    /// Parses the cursor into the due time and the message of the previous page's last delivery. That delivery is possibly closed
+    /// by now.
     fn behind(&self) -> Result<Option<(Timestamp, String)>> {
         let Some(cursor) = &self.cursor else {
             return Ok(None);

@@ -251,7 +251,7 @@ impl Command for Group {
                 events.push(message.withheld().map_err(Refusal::from)?);
             } else {
                 let (_, decided) = new.settle(live, ctx.now)?;
-                // If the first wake-up lets the sender join the team, drops the repeated join events of later wake-ups.
+                // If the first wake-up adds the sender to the team, drops the equal events of later wake-ups.
                 let joined = events.iter().any(|event| event.kind == "message_sent");
                 let new = decided.into_iter();
                 events.extend(new.filter(|event| !joined || event.kind == "message_sent"));

@@ -88,7 +88,7 @@ impl Team {
     }
 }
 
-/// Trims a text and refuses an empty one.
+/// Trims a text. Refuses an empty text.
 pub(crate) fn body(text: &str) -> Result<String, Refusal> {
     match text.trim() {
         "" => Err(Refusal::invalid("body", text, "must not be blank")),

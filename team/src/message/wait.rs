@@ -107,7 +107,8 @@ impl Team {
     }
 }
 
-/// Returns true if an event may wake an agent. The agent's own events and events without effect on the state return false.
+/// Returns true if an event can wake an agent. Returns false for the agent's own events, and for events without effect on the
+/// state.
 fn may_concern(event: &Event<'_>, agent: &str) -> bool {
     let for_agent = event.refs.get(RefKind::Agent) == Some(agent);
     match &*event.kind {

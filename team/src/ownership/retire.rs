@@ -25,7 +25,7 @@ operation! {
     scope = Operate
 }
 
-/// Maximum number of open tasks of an agent that can be retired.
+/// Maximum number of open tasks that an agent may have when it is retired.
 const TASKS_MAX: usize = 500;
 /// Number of unread messages that the answer lists.
 const MAIL: usize = 20;

@@ -128,7 +128,7 @@ impl Team {
         Ok(located)
     }
 
-    /// Returns file and first event of the segment before the given one.
+    /// Returns the file and the first event of the segment before the given segment.
     fn segment_before(&self, file: &str) -> Result<Option<(String, u64)>> {
         let reader = self.log.peek()?;
         let names = reader.segments()?;

@@ -366,7 +366,7 @@ mod tests {
         let answer: serde_json::Value =
             serde_json::from_str(documented("signed receipt").trim()).unwrap();
         let field = |name: &str| answer[name].as_str().unwrap();
-        // Checks with the document's text alone, as another program would.
+        // Checks the signature with only the text of the document, as another program would.
         let message = documented("signed bytes").as_bytes();
         let point: [u8; 32] = unhex(field("public_key")).try_into().unwrap();
         let signature: [u8; 64] = unhex(field("signature")).try_into().unwrap();
@@ -377,7 +377,7 @@ mod tests {
         let log = documented("jsonl events/2026-11-21.jsonl");
         let (start, _) = log.as_bytes().split_at(1009);
         assert_eq!(field("digest"), blake3::hash(start).to_hex().as_str());
-        // Checks with teamlog's own code.
+        // Checks the signature with teamlog's own code.
         let presented = crate::GivenReceipt::read(&answer.to_string()).unwrap();
         let key = PublicKey::parse(documented("public key")).unwrap();
         assert_eq!(key.hex(), field("public_key"));

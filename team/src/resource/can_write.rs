@@ -244,7 +244,7 @@ impl Team {
         let most = self.query(|live, _| Ok(live.setting(Setting::GuardStale)?.0.number()))?;
         match self.keep_up(Duration::from_secs(most)) {
             Ok(()) => Ok(false),
-            // The process that holds the lock may be waiting for the journal.
+            // The process that holds the lock is possibly waiting for the journal.
             Err(failure) if failure.is_of_journal() || failure.code() == "locked" => Ok(true),
             Err(failure) => Err(failure),
         }

@@ -93,7 +93,7 @@ fn is_shared(resources: &[String], shared: Option<bool>) -> bool {
     shared.unwrap_or_else(|| resources == [ALL])
 }
 
-/// Returns the first overlap. To be safe, unreadable resources overlap with everything.
+/// Returns the first overlap. For safety, an unreadable resource counts as overlapping with every path.
 fn overlap(resources: &[String], held: &HeldResources) -> Option<Overlap> {
     let meet = |one: &str, two: &str| match (Pattern::parse(one), Pattern::parse(two)) {
         (Ok(one), Ok(two)) => one.overlaps(&two),

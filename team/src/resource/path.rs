@@ -12,7 +12,7 @@ const PATH_BYTES_MAX: usize = 4096;
 /// A repository on disk. Without a repository on disk, paths are compared by their text.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    /// The root in its declared form, and with symbolic links resolved.
+    /// The root, in its declared form and in the form with resolved symbolic links.
     root: Option<(PathBuf, PathBuf)>,
 }
 

@@ -40,7 +40,7 @@ impl Pattern {
                 text.chars().any(char::is_control),
                 "must not contain control characters",
             ),
-            // Refused, because some systems treat a backslash as a slash.
+            // Refuses a backslash, because some systems treat a backslash as a slash.
             (
                 text.contains('\\'),
                 "must be written with slashes, not backslashes",

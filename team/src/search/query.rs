@@ -69,7 +69,7 @@ pub fn parse(text: &str, now: Timestamp) -> Result<ParsedQuery, Refusal> {
     }
 }
 
-/// Checks the rules of a query, before there is a team.
+/// Checks the rules of a query without a team.
 ///
 /// # Errors
 /// As [`parse`].

@@ -55,7 +55,7 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Returns the input with an absent limit replaced by "all tasks".
+    /// Returns the input. If the limit is absent, sets it to "all tasks".
     #[must_use]
     pub fn or_all(self) -> Tasks {
         let limit = Some(self.limit.unwrap_or(0));

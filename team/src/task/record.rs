@@ -80,7 +80,7 @@ pub static TEAM_API: Dialect = Dialect::new(
 pub struct TaskRecord {
     /// The task.
     pub task: Task,
-    /// Derived facts that answers show with the task.
+    /// Facts that are derived from the state, and that answers show with the task.
     pub context: TaskContext,
 }
 

@@ -1,4 +1,4 @@
-//! `release-task-claim`: the holder of a claim gives its task back uncompleted.
+//! `release-task-claim`: the holder of a claim releases the task without completing it.
 
 use crate::task::finish::HolderAnswer;
 use crate::task::prelude::*;

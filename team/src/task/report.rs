@@ -30,7 +30,7 @@ pub fn by_other(task: &Task, owner: &str) -> Option<String> {
     by.map(str::to_owned)
 }
 
-/// Returns a JSON string without its quotes, and any other value as JSON.
+/// Returns the text of a JSON string without quotes. Returns any other value as JSON.
 fn said(json: &Json) -> String {
     serde_json::from_str::<String>(json.as_str()).unwrap_or_else(|_| json.as_str().to_owned())
 }

@@ -89,7 +89,8 @@ impl Sorting {
         }
     }
 
-    /// Returns the position of a cursor. The task in the cursor must exist; its sort key may have changed since.
+    /// Returns the position of a cursor. The task in the cursor must exist; the task's sort key can differ from the key in the
+    /// cursor.
     fn behind(self, live: &Live, cursor: &str) -> Result<Place> {
         let (key, id) = match self.sort {
             TaskSort::Id => (Some(0), cursor),

@@ -176,7 +176,7 @@ impl Team {
     }
 }
 
-/// Refuses an agent that is no member, never acted and used no tokens.
+/// Refuses an agent that is not a member, never acted and used no tokens.
 fn check_agent(live: &Live, worker: &str) -> Result<()> {
     let is_known = live.used(UsageOf::Agent(worker))?.reports > 0
         || worker == LEADER

@@ -80,7 +80,7 @@ impl Team {
             return Err(Refusal::invalid("from", from, rule).into());
         }
         let count = i64::try_from(buckets).unwrap_or(1);
-        // Rounds up to whole milliseconds, so the last bucket may end after `to`.
+        // Rounds up to whole milliseconds, so the last bucket can end after `to`.
         let bucket_ms = (span + count * 1_000 - 1) / (count * 1_000);
         let by = asked.by.unwrap_or(By::Agent);
         let between = Replay {

@@ -226,7 +226,7 @@ fn unknown_fields_are_refused_with_the_nearest_known_one() {
             .message
             .contains("it takes team_name, worker, task_id, to,")
     );
-    // The message stays short even if there are many names or long names.
+    // The error message stays short even if the input has many names or long names.
     let many: Map<String, Value> = (0..5_000)
         .map(|n| (format!("{n}{}", "x".repeat(1_000)), Value::Null))
         .collect();

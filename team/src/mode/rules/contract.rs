@@ -211,7 +211,7 @@ mod tests {
         write(mode, before, &object(given), noon()).map_err(|refusal| refusal.message)
     }
 
-    /// Returns the result of writing `given` when ultrawork has no state, without the field `mode`.
+    /// Writes `given` for a mode `ultrawork` without a state. Returns the new state without the field `mode`.
     fn made(given: Value) -> Value {
         let mut state = written(Mode::Ultrawork, json!(null), given).unwrap().state;
         assert_eq!(state.remove("mode"), Some("ultrawork".into()));

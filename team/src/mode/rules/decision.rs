@@ -46,7 +46,7 @@ pub(crate) struct ModeDecision<'a> {
     changed: BTreeMap<(Scope, Mode), Option<WorkingState>>,
     events: Vec<NewEvent>,
     origin: Origin,
-    /// Sessions that already have an event of this command as activity.
+    /// Sessions for which an event of this command already counts as activity.
     seen: BTreeSet<Scope>,
 }
 

@@ -97,7 +97,7 @@ fn clearing(blocking: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> Str
         }
     }
     if commands.is_empty() {
-        // One prompt requested all blocking modes together with this mode.
+        // The prompt requested all blocking modes together with this mode.
         return format!(
             "They do not go together: name only one of them, then retry. There is nothing to clear \
              with `rcs state clear` or `mcp__{MCP_SERVER}__state_clear`."

@@ -20,7 +20,7 @@ pub(crate) mod token;
 use crate::mode::prelude::*;
 use gate::Planned;
 
-/// The word `ulw`, typed with a Korean keyboard layout.
+/// The letters that result if `ulw` is typed with a Korean keyboard layout.
 const KOREAN_ULW: &str = "ㅕㅣㅈ";
 /// Prefix of the name of another prompt. The words of a prompt with this prefix start no skill.
 const PROMPTS: &str = "/prompts:";
@@ -97,7 +97,7 @@ impl NamedSkills {
     }
 }
 
-/// Replaces `ulw` that was typed with a Korean keyboard layout.
+/// Replaces the letters that result if `ulw` is typed with a Korean keyboard layout.
 pub fn typed(prompt: &str) -> Cow<'_, str> {
     match prompt.contains(KOREAN_ULW) {
         true => prompt.replace(KOREAN_ULW, "ulw").into(),

@@ -42,7 +42,7 @@ words! {
         Error = "error",
         /// The locked mode was canceled.
         Abort = "abort",
-        /// The locked mode handed over to another one.
+        /// The locked mode handed over to another mode.
         Handoff = "handoff",
     }
 }
@@ -381,7 +381,7 @@ impl Ending {
     }
 }
 
-/// Returns the pending question in its state after the end: satisfied after a success, else cleared.
+/// Returns the pending question with the status that it has after the end of the mode: satisfied after a success, else cleared.
 fn settled_question(now: Timestamp, fields: &Fields, exit: Exit) -> Option<Value> {
     let Some(Value::Object(question)) = fields.get("question_enforcement") else {
         return None;

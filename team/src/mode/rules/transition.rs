@@ -128,7 +128,7 @@ pub fn decide(active: &[Mode], requested: Mode, review: Review) -> Transition {
     }
 }
 
-/// Appends the items that the list lacks.
+/// Appends those items that the list does not contain.
 pub(crate) fn join<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     for one in more {
         if !all.contains(&one) {
