@@ -28,7 +28,7 @@ pub struct Order {
 pub struct Measured {
     pub seconds: f64,
     pub calls: f64,
-    /// Median microseconds per call, for each sort of call.
+    /// Median duration of a call in microseconds, for each sort of call.
     pub create: f64,
     pub claim: f64,
     pub complete: f64,
@@ -36,13 +36,13 @@ pub struct Measured {
     pub p50: f64,
     pub p99: f64,
     pub max: f64,
-    /// Figures of the daemon.
+    /// Resources that the daemon used.
     pub syncs: f64,
     pub switches: f64,
     pub kernel: f64,
     pub user: f64,
     pub written: f64,
-    /// Figures of this process.
+    /// Resources that this process used.
     pub own: f64,
 }
 
@@ -59,7 +59,7 @@ impl Order {
     }
 }
 
-/// Microseconds of each call, for each sort of call.
+/// Durations of all calls in microseconds, separately for each sort of call.
 #[derive(Debug, Default)]
 struct Latencies([Vec<f64>; 3]);
 

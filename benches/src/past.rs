@@ -51,7 +51,7 @@ pub fn fill(team: &mut Team, count: u64, story: fn(u64) -> String) {
     assert_eq!(answer.unwrap().count, count);
 }
 
-/// Events as lines for a batch.
+/// A source of `count` foreign events, read as the lines of a batch.
 struct Facts {
     next: u64,
     count: u64,

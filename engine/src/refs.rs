@@ -174,8 +174,8 @@ impl RefNames {
         self.0.is_some()
     }
 
-    /// Calls `visit` with the place and the start in `jsonl` of each declared ref, until `visit` fails. The function is inlined,
-    /// so that the starts for a log without declared refs stay constants.
+    /// Calls `visit` for each declared ref, until `visit` fails. `visit` gets the ref's place, and the start of the ref's field
+    /// in `jsonl`. The function is inlined, so that the starts for a log without declared refs stay constants.
     #[inline]
     pub(crate) fn each_opening<E>(
         &self,

@@ -44,7 +44,7 @@ pub struct SegmentName {
 }
 
 impl SegmentName {
-    /// Returns the name of the segment that follows `last`, for events of the day of `at`.
+    /// Returns the name of the segment that follows `last`. The new segment is for events of the same day as `at`.
     pub fn next(last: Option<&SegmentName>, at: Timestamp) -> SegmentName {
         let day = at.day();
         match last {

@@ -460,7 +460,7 @@ fn read(
     }))
 }
 
-/// Returns the end of a log, and the start of the part of the log that the journal still stores.
+/// Returns the seq of a log's last event, and the seq after which the journal still stores all groups of the log.
 fn end(connection: &Connection, log: &String) -> Result<Option<(u64, u64)>, CallError> {
     let Some(row) = connection.row(schema::END, &[log])? else {
         return Ok(None);

@@ -177,7 +177,7 @@ impl AsyncWrite for Encrypted {
     }
 }
 
-/// Returns true if a connection failed because of the certificate of the server or of this host.
+/// Returns true if a connection failed because of a certificate: the server's certificate or this host's certificate.
 pub(crate) fn is_of_certificate(error: &(dyn std::error::Error + 'static)) -> bool {
     use tokio_rustls::rustls::{AlertDescription as Alert, Error};
     let wrapped = error

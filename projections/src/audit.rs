@@ -47,7 +47,7 @@ impl Finding {
 /// Result of an audit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Audit {
-    /// Result of comparing places and refs of a sample of events with the index.
+    /// Result of comparing a sample of events with the index: their places and their refs.
     pub index: Finding,
     /// Result of comparing the message index with inboxes and inbox views, for a sample of messages.
     pub inbox: Finding,

@@ -54,7 +54,7 @@ use teamlog_engine::storage::OpenMode;
 /// Largest number of events between the cursor and the head for which the views are repaired event by event. After a larger gap
 /// all views are compared.
 const GAP_EVENTS_MAX: u64 = 16 << 10;
-/// Largest number of events of a log whose files any writer compares if their state is unknown.
+/// Size of a short log, in events. If the state of a short log's view files is unknown, every writer compares the files.
 const COMPARED_EVENTS_MAX: u64 = 1_000;
 /// Largest number of delayed events, and largest number of their bytes. The limits bound the memory, and the repair after a crash.
 const DUE_EVENTS_MAX: u64 = 8 << 10;

@@ -320,7 +320,7 @@ fn templates(argument: &[Token], tokens: &[Token], call: usize) -> Vec<String> {
     texts(argument)
 }
 
-/// Number of tokens before a call in which its variables are looked for.
+/// Number of tokens before a call in which the variables of the call are searched.
 const ABOVE: usize = 250;
 
 /// Returns every text in these tokens. Formats contain the names of their values.

@@ -56,7 +56,7 @@ const UNSAFE: &str = "engine/src/storage/map.rs";
 /// Largest number of lines of a source file. A longer file should be split.
 const LONGEST: usize = 600;
 
-/// Places whose comments are plain English: crates, folders or files.
+/// Crates, folders and files in which all comments are plain English.
 const PLAIN_ENGLISH: &[&str] = &[
     "benches",
     "cli/src",

@@ -17,7 +17,7 @@ const DATA_DEPTH: usize = 16;
 pub struct BackupReport {
     /// The new content of the backup.
     pub manifest: Manifest,
-    /// Seq of the last event of the previous backup of this log; absent if there was no previous backup.
+    /// Seq of the last event in this log's previous backup; absent if there was no previous backup.
     pub before: Option<u64>,
     /// Number of segments with copied bytes.
     pub segments_copied: u64,

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 pub(super) const MAGIC: &[u8; 4] = b"\x1ETLE";
 /// Magic, body length, checksum.
 const HEAD_BYTES: usize = 12;
-/// Bytes of the fields of fixed size, at the start of a body.
+/// Number of bytes that the fixed-size fields at the start of a body take.
 const FIXED_BYTES: usize = 46;
 /// Offset of the group's fields, from the start of the frame.
 const GROUP_AT: usize = HEAD_BYTES + 32;

@@ -127,7 +127,8 @@ pub(super) fn body_len(names: &RefNames, event: &Event<'_>) -> usize {
         + event.payload.len()
 }
 
-/// Returns the number of bytes of the lines of a group. The group has `count` events, whose public forms have `canonical` bytes.
+/// Returns the length of a group's lines in bytes. The group has `count` events; the public forms of the events have
+/// `canonical` bytes in total.
 pub(super) fn group_len(count: usize, canonical: usize) -> usize {
     // The tail of a line replaces the closing brace of the public form.
     let framed = canonical + count * (TAIL_BYTES - 1);

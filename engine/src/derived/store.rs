@@ -279,8 +279,8 @@ impl Store {
         runs.splice(index..runs.len().min(index + 1), [run]);
         self.publish(runs).map(Some)
     }
-    /// Starts an empty store whose runs are invisible before [`Store::install`], to rebuild the store in `dir` while the old
-    /// store stays in use. Waits for the derived lock at most `deadline`, and holds the lock until the last clone is dropped.
+    /// Starts an empty store, to rebuild the store in `dir` while the old store stays in use. The new runs are invisible before
+    /// [`Store::install`]. Waits for the derived lock at most `deadline`, and holds the lock until the last clone is dropped.
     ///
     /// # Errors
     /// `Locked`, I/O errors.

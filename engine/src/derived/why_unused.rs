@@ -1,5 +1,5 @@
-//! Handles a file that has the name of a directory of the store, and a directory that has the name of a file of the store. Removes the
-//! obstacle, because the store can be rebuilt.
+//! Handles obstacles: a file in place of a store's directory, or a directory in place of a store's file. Removes the obstacle,
+//! because the store can be rebuilt.
 
 use crate::prelude::*;
 

@@ -92,7 +92,7 @@ pub(crate) fn shown_by(witness: &Witness, reader: &Reader) -> Result<Option<Roll
     match found {
         Ok(Some(event)) if (event.seq, event.id) == (witness.seq, witness.id) => Ok(None),
         Ok(_) => Ok(Some(witness.rollback(head))),
-        // A reader reports the damage itself.
+        // A reader reports the damage of the log itself.
         Err(Error::Corrupt { .. }) => Ok(None),
         Err(error) => Err(error),
     }

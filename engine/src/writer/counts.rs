@@ -18,7 +18,7 @@ pub struct WriterCounts {
     pub bytes: u64,
     /// Time for writes and syncs, in microseconds.
     pub written_micros: u64,
-    /// Number of groups by their number of jobs, in the classes of [`JOBS_OF_GROUPS`].
+    /// Number of groups in each class of [`JOBS_OF_GROUPS`]. The jobs in a group decide its class.
     pub jobs_of_groups: [u64; JOBS_OF_GROUPS.len() + 1],
 }
 

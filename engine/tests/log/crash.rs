@@ -349,8 +349,8 @@ fn any_subset_of_the_sectors_of_an_unacknowledged_group() {
         let log = open(&storage, &ahead);
         let writer = log.lock().unwrap().into_writer(());
         say(&writer, "zeros behind");
-        // Four checks precede the write: one of the lock, one of the segment (in `binary` also one of the bytes ahead), and two
-        // of the head.
+        // Four checks precede the write. They read the lock once, the segment once, and the head twice. In `binary`, a fifth
+        // check reads the bytes ahead.
         let looks = 4 + usize::from(format == Format::Binary);
         faulty.arm(faulty.count() + looks + 1, Fault::Stop);
         let torn: Vec<String> = (0..5)

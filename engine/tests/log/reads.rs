@@ -187,7 +187,7 @@ fn a_log_without_a_head_is_damaged_only_for_who_may_not_write() {
     }
 }
 
-/// Creates a log whose salvage was interrupted directly after its decision.
+/// Creates a log with a salvage that was interrupted directly after the salvage was decided.
 fn salvage_cut_short(format: Format) -> Memory {
     let memory = Memory::new();
     let log = create(&arc(&memory), format, &options().1);

@@ -1,4 +1,4 @@
-//! Tests of receipts, and of files of other logs.
+//! Tests of receipts, and of a log that has files of another log.
 
 use crate::support::*;
 use teamlog_engine::verify::Problem;

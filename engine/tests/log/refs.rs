@@ -12,7 +12,7 @@ fn names() -> RefNames {
     RefNames::new(["order_id", "customer"]).unwrap()
 }
 
-/// Returns the options of a program that declares these refs.
+/// Returns the options of a program that declares the refs that `names` returns.
 fn declaring(seed: u64) -> LogOptions {
     given!(LogOptions, refs: names(), ..small(seed))
 }

@@ -187,7 +187,7 @@ impl Clock for Moving {
 
 const HOUR: i64 = 3_600_000_000;
 
-/// Creates a log with its own clock.
+/// Creates a log with a clock of its own, which starts at `micros` and advances by `step`.
 fn moving(format: Format, micros: i64, step: i64) -> (Arc<dyn Storage>, Log) {
     let storage: Arc<dyn Storage> = arc(&Memory::new());
     create(&storage, format, &options().1);

@@ -12,7 +12,7 @@ fn opts() -> LogOptions {
     given!(LogOptions, segment_bytes_max: 2_000, ..options().1)
 }
 
-/// A log of three segments of one day and a segment of the next day.
+/// A log with four segments: three segments of one day, and one segment of the next day.
 struct World {
     format: Format,
     memory: Memory,

@@ -219,7 +219,7 @@ impl Cluster {
 
     fn signal(&self, at: usize, signal: &str) {
         let mut command = Command::new("kill");
-        // The process may have ended meanwhile.
+        // Ignore a failure: the process may have ended meanwhile.
         let _ = command
             .arg(signal)
             .args(self.processes(at))

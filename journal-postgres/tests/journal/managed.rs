@@ -1,5 +1,5 @@
-//! Tests of a managed service with `durability = "external"`: its copies are made below PostgreSQL, and it refuses the functions
-//! for the term.
+//! Tests of a managed service with `durability = "external"`: the service makes the copies below PostgreSQL, and refuses the
+//! functions for the term.
 
 use crate::cluster::{Cluster, config};
 use crate::conformance::{group, identity, one, texts};

@@ -1,4 +1,5 @@
-//! Tests of a copy of the journal's database in another system of servers: a host that knows the first system refuses the copy.
+//! Tests of a host that meets a copy of the journal's database on another system of servers. A host that knows the first system
+//! refuses the copy.
 
 use crate::cluster::Cluster;
 use crate::conformance::{group, identity, one};

@@ -51,7 +51,7 @@ pub struct Kind {
 pub(crate) trait Events: Sized {
     /// The kinds.
     const KINDS: &'static [Kind];
-    /// Reads the payload of an event of one of [`Events::KINDS`].
+    /// Reads the payload of an event. The kind of the event is in [`Events::KINDS`].
     fn from_payload(kind: &str, text: &str) -> Decoded<Self>;
 }
 

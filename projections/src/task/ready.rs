@@ -137,7 +137,7 @@ fn listed(tx: &Tx<'_>, natural: &[u8], task: &Task) -> Result<Vec<Listed>> {
     if task.deps.is_empty() {
         return Ok(free);
     }
-    // The lists that hold the task depend on other tasks, which may have changed since.
+    // The task's place in the lists depends on other tasks, which may have changed meanwhile.
     let mut found = Vec::new();
     for entry in lists(task, natural, true).into_iter().chain(free) {
         if !found.contains(&entry) && tx.has(&entry.key())? {

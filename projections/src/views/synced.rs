@@ -92,7 +92,7 @@ impl Synced {
 pub(super) enum Trust {
     /// The caller gave no boot id: the cursor is trusted.
     Unchecked,
-    /// Every file was written since the machine started, or synced before that.
+    /// Every file was written after the machine started, or synced before the start.
     Current(Synced),
     /// The machine was restarted after the last sync: files of events after `seq` may be empty, old or partly zero.
     OtherBoot(Synced),

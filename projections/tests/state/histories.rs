@@ -38,49 +38,49 @@ enum Step {
     LoseDerived,
 }
 
-/// The content of an event. Numbers select ids, names and values.
+/// The content of an event. The numbers select ids, names and values; each variant lists its numbers in order.
 #[derive(Debug, Clone)]
 enum EventSketch {
-    /// Id, task, recipient, minute and dependencies.
+    /// An assignment: message id, task, recipient, minute and dependencies.
     Assign(u8, u8, u8, u8, Vec<u8>),
-    /// Id, task, minute and status.
+    /// A task update: message id, task, minute and status.
     Update(u8, u8, u8, u8),
-    /// Id and recipient.
+    /// Plain mail: message id and recipient.
     Mail(u8, u8),
-    /// Id and agent.
+    /// An ack: message id and agent.
     Ack(u8, u8),
-    /// Id, recipient, number of retries, and true if a dead letter is requeued.
+    /// A required delivery: message id, recipient, number of retries, and true if a dead letter is requeued.
     Required(u8, u8, u8, bool),
-    /// Id and attempt.
+    /// A retry: message id and attempt.
     Retried(u8, u8),
-    /// Id and dead letter.
+    /// A message that becomes a dead letter: message id and dead letter.
     Buried(u8, u8),
-    /// Id of the message.
+    /// A confirmed delivery: message id.
     Confirmed(u8),
-    /// Id, agent, and true if the message is delivered.
+    /// A mark of a message: message id, agent, and true for the mark of a delivery.
     Marked(u8, u8, bool),
-    /// Request, id and recipient.
+    /// A dispatch request: request, message id and recipient.
     Requested(u8, u8, u8),
-    /// Request and step.
+    /// A step of a dispatch request: request and step.
     Moved(u8, u8),
-    /// Setting and value.
+    /// A change of a setting: setting and value.
     Configured(u8, Option<u8>),
-    /// Task, minute and status.
+    /// An imported task: task, minute and status.
     Import(u8, u8, u8),
-    /// Task, act, agent, number and dependencies.
+    /// A command on a task: task, act, agent, number and dependencies.
     Did(u8, u8, u8, u8, Vec<u8>),
     Foreign,
-    /// Part, worker and value.
+    /// A fact about a worker: part, worker and value.
     Staff(u8, u8, u8),
-    /// Act, mode, session and value.
+    /// An event of a mode: act, mode, session and value.
     Moded(u8, u8, u8, u8),
     /// Any event of a bootstrap run, valid or not: run, act, domain and value.
     Boot(u8, u8, u8, u8),
     /// Any event of a thread, even if the thread was not started: thread, act, agent and recipients.
     Talked(u8, u8, u8, Vec<u8>),
-    /// Agent, act and number.
+    /// Token usage or an artifact: agent, act and number.
     Used(u8, u8, u8),
-    /// Closes the team; rarely applied.
+    /// The end of the team. Few histories have this event.
     Closed(u8),
 }
 

@@ -1,4 +1,4 @@
-//! Damage to any file is detected, or harmless.
+//! Tests that damage to any file of the store is detected, or is harmless.
 
 use super::*;
 use crate::prelude::*;

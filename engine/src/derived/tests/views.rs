@@ -215,7 +215,7 @@ fn a_run_that_was_merged_away_before_it_was_needed_is_missing_and_the_view_super
     );
 }
 
-/// Runs whose entry in the manifest shows that they cannot hold the key are not opened.
+/// A run is not opened if the run's entry in the manifest shows that the run cannot hold the key.
 #[test]
 fn runs_that_cannot_hold_the_key_stay_closed() {
     let storage = memory();

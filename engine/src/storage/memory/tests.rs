@@ -111,7 +111,7 @@ fn fill_subset(bytes: &mut [u8], subset: usize, pieces: [std::ops::Range<usize>;
 #[test]
 fn an_overwrite_lands_in_any_subset_of_its_sectors() {
     let (memory, file) = with_file(&[b'a'; 3 * 512]);
-    // The write covers three pieces: it goes from the middle of the first sector to the middle of the third sector.
+    // The write covers three pieces, from the middle of the first sector to the middle of the third sector.
     file.write_all_at(&[b'b'; 1024], 256).unwrap();
     let mut expected = BTreeSet::new();
     for subset in 0..8 {

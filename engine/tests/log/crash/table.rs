@@ -1,4 +1,4 @@
-//! Tests of the rows of the recovery table, and of other states after a crash. The states are written byte by byte.
+//! Tests of each row in the recovery table, and of other states after a crash. The states are written byte by byte.
 
 use super::*;
 use teamlog_engine::verify::Report;

@@ -105,7 +105,7 @@ pub struct World {
     hosts: [Mutex<Option<Host>>; HOSTS],
     time: AtomicU64,
     pub done: Mutex<Vec<Done>>,
-    /// True if no more faults happen.
+    /// True if the world causes no more faults.
     calm: Mutex<bool>,
     jobs: AtomicU64,
     /// Number of calls of the first host to its journal.

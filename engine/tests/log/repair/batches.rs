@@ -1,4 +1,4 @@
-//! Tests of the salvage of single events of a damaged group.
+//! Tests of the salvage of a damaged group: some of its events are kept, and the others are lost.
 
 use super::*;
 use teamlog_engine::internals::layout::SALVAGED;
