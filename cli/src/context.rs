@@ -43,7 +43,7 @@ const HOOK_LOCK_DEADLINE: Duration = Duration::from_secs(5);
 pub struct Context {
     pub out: Output,
     env: ProcessEnv,
-    /// The data root, or the error that explains why it must not be used.
+    /// The data root, or the error that explains why the data root must not be used.
     data_root: Result<DataRoot, CommandError>,
     /// Value of `--data-root`, if set.
     data_root_flag: Option<PathBuf>,
@@ -183,15 +183,15 @@ impl Context {
 
     /// Returns the directory that contains `teams/`.
     ///
-    /// # Errors
-    /// `not_owned`: the directory was found by search, not named by the user, and other users can write to it.
+    /// # Errors `not_owned`: the directory was found by search, not named by the user, and other users can write to
+    /// this directory.
     pub fn data_root(&self) -> Result<&Path, CommandError> {
         let found = self.data_root.as_ref();
         found.map(|root| &*root.path).map_err(Clone::clone)
     }
 
-    /// Limits all following waits, because agents give a hook ten seconds: one second per step of a daemon, five seconds for
-    /// the lock of a log.
+    /// Limits all following waits to one second per step of a daemon, and to five seconds for the lock of a log.
+    /// Agents give a hook ten seconds.
     pub fn answer_hook(&mut self) {
         self.step_limit = Some(HOOK_STEP_LIMIT);
         self.options.lock_deadline = self.options.lock_deadline.min(HOOK_LOCK_DEADLINE);

@@ -259,7 +259,8 @@ fn process_namespace() -> Option<String> {
     Some(format!("pidns-{number}"))
 }
 
-/// Maximum number of bytes of a user name. It is more than real names have and less than an actor may have.
+/// Maximum number of bytes of a user name. Real user names are shorter than this limit, and names of actors can be
+/// longer.
 const NAME_BYTES_MAX: usize = 100;
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub fn tracked(data_root: &Path, team: &str) -> TrackedByGit {
         return TrackedByGit::Unknown;
     }
     let mut git = Command::new("git");
-    // Disable the setting, because it may name a program that git would run.
+    // Disable the setting `core.fsmonitor`, because it can name a program that git would run.
     git.args(["-c", "core.fsmonitor=false", "-C"]).arg(&place);
     git.args(["ls-files", "-z", "--"]);
     git.arg(Path::new(TEAMS_DIR).join(team));

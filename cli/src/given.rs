@@ -9,7 +9,8 @@ use std::io::Read;
 use std::path::Path;
 use teamlog_team::engine::Json;
 
-/// Maximum size in bytes. It is far above the limit of an event, so that a large input gets the error of that limit.
+/// Maximum size of an input in bytes. This size is far above the limit of an event, so that a large input gets the
+/// error of the event limit.
 const BYTES_MAX: u64 = 8 << 20;
 
 /// Byte order mark, which some programs write at the start of a text.

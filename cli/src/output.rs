@@ -45,7 +45,7 @@ impl Write for JsonWriter<'_> {
 }
 
 impl Output {
-    /// Opens standard output. `json` is true if programs read it.
+    /// Opens standard output. `json` is true if programs read the output.
     pub fn stdout(json: bool, env: &ProcessEnv) -> Output {
         Output {
             terminal: env.terminals().stdout,

@@ -1,4 +1,4 @@
-//! A progress bar on standard error. It is shown on terminals if the work takes more than a second.
+//! A progress bar on standard error. The bar is shown on terminals if the work takes more than a second.
 
 use crate::env::ProcessEnv;
 use crate::render::time;

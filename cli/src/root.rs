@@ -27,7 +27,7 @@ use worktree::Repository;
 /// Variable that names the data root.
 pub const VARIABLE: &str = "TEAMLOG_DATA_ROOT";
 
-/// The directory that contains `teams/`, or will contain it.
+/// The directory that contains `teams/`, or in which `teams/` will be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataRoot {
     pub path: PathBuf,
@@ -247,7 +247,8 @@ mod tests {
             discovered(&linked.join("src")),
             (shared.clone(), Origin::Discovered)
         );
-        // A search from the top of the repository does not find the root, but hints name it.
+        // A search from the top of the repository does not find the root of the linked worktree, but hints name this
+        // root.
         assert_eq!(discovered(&linked).1, Origin::Missing);
         let known = elsewhere(&main, &main, user());
         assert!(known.contains(&shared), "{known:?}");

@@ -87,7 +87,7 @@ fn read(argv: &[OsString], env: &ProcessEnv) -> Result<Args, Misread> {
         }
     };
     let argv = match lacks_team {
-        // Any team name is good enough for finding other errors and the global options.
+        // Parse with any team name, to find other errors and the global options.
         true => {
             let args = match typed(&words.with("team")) {
                 Ok(args) => args,
@@ -114,7 +114,7 @@ fn read(argv: &[OsString], env: &ProcessEnv) -> Result<Args, Misread> {
     typed(&argv).map_err(Misread::Usage)
 }
 
-/// Calls `ask` with the context of a command. Adds hints to its error.
+/// Calls `ask` with the context of a command. Adds hints to an error of `ask`.
 fn in_context<A>(
     args: Args,
     env: &ProcessEnv,

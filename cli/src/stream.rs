@@ -24,7 +24,7 @@ pub enum Streamed {
 pub trait EventSink {
     fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()>;
     fn json(&mut self, line: &[u8]) -> ControlFlow<()>;
-    /// Called when all existing events were passed on and more may follow.
+    /// Called after all existing events were passed on, if later events may follow.
     fn idle(&mut self) -> ControlFlow<()>;
 }
 
@@ -52,7 +52,7 @@ impl Streamed {
                 team.follow(
                     &tail,
                     &mut |event, json| sink.borrow_mut().event(event, json),
-                    // Flushes the lines that were written.
+                    // Flush the lines that were written.
                     &mut || sink.borrow_mut().idle(),
                 )?;
             }

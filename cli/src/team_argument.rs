@@ -1,5 +1,5 @@
-//! The positional argument TEAM. If it is left out, `-t/--team` names the team, else `TEAMLOG_TEAM`, else it is the only open team of the
-//! data root.
+//! The positional argument TEAM. If TEAM is left out, `-t/--team` names the team, else `TEAMLOG_TEAM`, else TEAM is
+//! the only open team of the data root.
 //!
 //! clap's definition of the command tells how many positional arguments there are. If all of them are typed, the first is
 //! TEAM. If one is missing, TEAM is missing. If the last argument is optional, the first word is TEAM if it names a team.
@@ -35,7 +35,8 @@ const AMBIGUOUS: [&str; 15] = [
     "undo",
 ];
 
-/// Returns true if clap's reading of the command line may be wrong about TEAM, so that [`Words`] must read it too.
+/// Returns true if clap's reading of the command line may be wrong about TEAM, so that [`Words`] must read the
+/// command line too.
 pub fn may_differ(argv: &[OsString]) -> bool {
     let mut words = argv.iter().skip(1).filter_map(|word| word.to_str());
     words.any(|word| AMBIGUOUS.contains(&word) || is_option(word))
@@ -249,8 +250,8 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Finds `t` among combined short options such as `-ft`. Returns the options before it and the value that follows it: an
-    /// empty value means that the next word is the value. Returns `None` if there is no `t`.
+    /// Finds `t` among combined short options such as `-ft`. Returns the options before `t` and the value after `t`:
+    /// an empty value means that the next word is the value. Returns `None` if there is no `t`.
     fn short_option<'w>(&self, word: &'w str) -> (&'w str, Option<&'w str>) {
         let letters = match word.strip_prefix('-') {
             Some(letters) if !letters.starts_with('-') => letters,

@@ -1,7 +1,7 @@
 //! Parses times as people type them. `1h` is an hour ago, `14:00` is the last time that a clock showed 14:00, and `yesterday`
 //! is the start of the previous day. Times of day are in the user's zone. An ISO 8601 time without a zone is UTC.
 //!
-//! Arguments are checked first. They become a point in time when the current time and the zone are known.
+//! Arguments are checked first. They are converted to points in time after the current time and the zone are known.
 
 use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
@@ -167,7 +167,7 @@ mod tests {
         Timestamp::parse(text).unwrap()
     }
 
-    /// Parses a time relative to 10:30 UTC, when local time is 12:30.
+    /// Parses a time as if the current time were 10:30 UTC, which is 12:30 in the test's zone.
     fn read(text: &str) -> String {
         let zone = TimeZone::fixed(Offset::from_hours(2).unwrap());
         let when = When::parse(text).unwrap();

@@ -83,7 +83,7 @@ fn beside(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Creates both key files. Creates none if one of them cannot be created.
+/// Creates both key files. If one file cannot be created, creates neither file.
 fn store(secret: &Path, public: &Path, key: &SecretKey) -> Result<(), CommandError> {
     let secret_file = create(secret, 0o600)?;
     let public_file = create(public, 0o644).inspect_err(|_| remove(secret))?;

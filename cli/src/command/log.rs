@@ -59,7 +59,7 @@ impl Args {
 /// Maximum number of agents that a note names.
 const NAMED_MAX: usize = 10;
 
-/// Prints a note if no agent of the team has that name. Other programs may have recorded events under it.
+/// Prints a note if no agent of the team has that name. Other programs may have recorded events under this name.
 fn note_unknown(context: &mut Context, team: &str, by: &str) -> Result<(), CommandError> {
     let crew = context.read(team, Who::default())?;
     let names: Vec<&str> = crew.agents.iter().map(|agent| &*agent.agent).collect();

@@ -1,6 +1,7 @@
 //! `mode`: shows the states of workflow modes and runs operations on them.
 //!
-//! `write` and `explain` have arguments of their own: `write` takes the whole input as JSON, and `explain --active` has no team.
+//! `write` and `explain` have separate arguments: `write` takes the whole input as JSON, and `explain --active` has
+//! no team.
 
 mod outcome;
 pub mod prompt;

@@ -228,7 +228,7 @@ pub enum Either<A, B> {
     Other(B),
 }
 
-/// A JSON Schema as an answer. The meta-schema describes it.
+/// A JSON Schema as an answer. The meta-schema of JSON Schema describes such an answer.
 pub struct AnySchema;
 
 impl JsonSchema for AnySchema {

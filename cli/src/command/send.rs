@@ -151,8 +151,8 @@ fn left(id: &str) -> CommandError {
     ))
 }
 
-/// Maximum size of a payload file in bytes. It is far above the limit for payloads, so that a large payload gets the
-/// error of the payload limit.
+/// Maximum size of a payload file in bytes. This size is far above the limit for payloads, so that a large payload
+/// gets the error of the payload limit.
 const PAYLOAD_FILE_BYTES_MAX: u64 = 8 << 20;
 
 impl Args {

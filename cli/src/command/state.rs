@@ -3,7 +3,7 @@
 //! Prints only the payload of the answer: compact under `--json`, else indented. The exit code is 1 for every refusal,
 //! including wrong arguments.
 //!
-//! Has arguments of its own, because callers pass the team and all fields as one JSON object in `--input`.
+//! The command has separate arguments, because callers pass the team and all fields as one JSON object in `--input`.
 
 use super::printed::Printed;
 use super::session::SessionScope;

@@ -318,7 +318,7 @@ mod decision {
         context.end(Exit::Done, &written, shown)
     }
 
-    /// Refuses a decision that no completion waits for.
+    /// Refuses a decision on a task if no completion of the task waits for a decision.
     fn check_gate(shown: &teamlog_team::task::show::TaskShowAnswer) -> Result<(), CommandError> {
         let (task, id) = (&shown.task, &shown.task.task_id);
         if task.requires_approval() || task.status.is_final() {

@@ -31,7 +31,7 @@ use teamlog_team::{Root, RootOptions, Team};
 const OFFERED_MAX: usize = 200;
 /// Maximum number of tasks or events that are read to find candidates.
 const LOOKED_AT_MAX: usize = 1_000;
-/// Maximum wait for a lock. It is short, so that the shell does not hang while a writer works.
+/// Maximum wait for a lock. This wait is short, so that the shell does not hang while a writer works.
 const LOCK_DEADLINE: Duration = Duration::from_millis(100);
 
 /// Commands whose first word is a task if TEAM is left out.

@@ -15,8 +15,8 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// Parses an unfinished command line. Call this with a definition that is not built yet, because a built definition
-    /// accepts unfinished words only at its first level.
+    /// Parses an unfinished command line. Call this function with a definition that is not built yet, because a built
+    /// definition accepts unfinished words only at its first level.
     pub fn read(teamlog: Command, words: &[OsString]) -> Typed {
         let mut typed = Typed::default();
         let matches = teamlog.ignore_errors(true).try_get_matches_from(words);

@@ -113,7 +113,7 @@ impl Context {
         }
     }
 
-    /// Runs a call in the daemon that holds the team. Returns `None` if no daemon holds it.
+    /// Runs a call in the daemon that holds the team. Returns `None` if no daemon holds the team.
     pub fn forwarded<I: Serialize, A: DeserializeOwned>(
         &mut self,
         who: &CallerIdentity,
@@ -173,7 +173,8 @@ impl Context {
         }
     }
 
-    /// Asks the daemon that serves a team to release it until this process ends. Returns false if there is no daemon.
+    /// Asks the daemon that serves a team to release the team until this process ends. Returns false if there is no
+    /// daemon.
     pub fn keep_off(&mut self, team: &str) -> Result<bool, CommandError> {
         // Do not build a path from an invalid team name. Opening the team reports the error.
         if names::check_known("team", team).is_err() {

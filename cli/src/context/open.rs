@@ -63,7 +63,7 @@ impl Context {
     /// Returns the data root for a command that creates the team `team`. Creates the data root if it is missing.
     pub fn new_root(&mut self, team: &str) -> Result<Root, CommandError> {
         self.repeat = Some(Repeat::Same);
-        // Check the name before creating a directory for it.
+        // Check the team's name before creating a directory with this name.
         self.concerns(team)?;
         // If the caller has a receipt of the team, the team must exist.
         self.check_last_receipt(team)?;
@@ -111,7 +111,7 @@ impl Context {
         Ok(team)
     }
 
-    /// Reads new groups of other hosts if an option requires this. Does so only once per command.
+    /// Reads new groups of other hosts if an option requires the read. Reads them only once per command.
     pub(super) fn freshen(&mut self, name: &str) -> Result<(), CommandError> {
         if let Some(known) = self.fresh.take() {
             return self.execute(&CATCH_UP, name, known).map(drop);

@@ -38,7 +38,8 @@ impl Context {
         }
     }
 
-    /// Removes the group's write permission from a data root that was found by search, if the caller owns it and the root is not shared.
+    /// Removes the group's write permission from a data root that was found by search, if the caller owns this root
+    /// and it is not shared.
     pub(super) fn tighten(&self, team: &str) {
         let Ok(root) = &self.data_root else { return };
         if root.origin != Origin::Discovered {

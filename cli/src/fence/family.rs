@@ -48,8 +48,8 @@ pub fn ignored_signals() -> u64 {
         .unwrap_or_default()
 }
 
-/// Sends a signal to all descendants of this process. Returns true if there are descendants. If this process adopts orphans,
-/// these include descendants of processes that have ended.
+/// Sends a signal to all descendants of this process. Returns true if there are descendants. If this process adopts
+/// orphans, the descendants include children of processes that have ended.
 pub fn signal(signal: Signal) -> bool {
     let descendants = descendants(std::process::id().cast_signed(), &running());
     for pid in &descendants {

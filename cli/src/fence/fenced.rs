@@ -1,8 +1,8 @@
-//! A child process to which signals are forwarded, and whose descendants are ended with it.
+//! A child process to which signals are forwarded. The descendants of the child are ended together with the child.
 //!
-//! `guard exec` nests two of these: the supervisor runs the init stage ([`Sandbox::keep`]), and the init stage runs the
-//! command ([`Sandbox::hold`]). The supervisor watches the leases. The init stage ends the whole process tree, even if the
-//! supervisor was killed.
+//! `guard exec` nests two such child processes: the supervisor runs the init stage ([`Sandbox::keep`]), and the init
+//! stage runs the command ([`Sandbox::hold`]). The supervisor watches the leases. The init stage ends the whole
+//! process tree, even if the supervisor was killed.
 
 use super::family::{self, Stat};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -78,7 +78,8 @@ pub fn supervisor(number: i32) -> io::Result<OwnedFd> {
     let gone = || io::Error::other("its supervisor ended");
     let pid = Pid::from_raw(number).ok_or_else(gone)?;
     let supervisor = pidfd_open(pid, PidfdFlags::empty())?;
-    // The pid of the parent cannot be reused while it is the parent. After its end, this process has another parent.
+    // The pid of this process's parent is not reused while that process is the parent. After the end of the parent,
+    // this process has another parent.
     match getppid() == Some(pid) {
         true => Ok(supervisor),
         false => Err(gone()),

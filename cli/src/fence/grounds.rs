@@ -1,8 +1,8 @@
 //! Computes the writable places of a fenced command. Does no I/O: the caller passes the function that lists a directory.
 //!
-//! The kernel only has grants, each for a place and everything below it. Everything except the repository and the data root must be
-//! writable. Therefore the grants are the siblings of all directories on the paths from `/` to the repository and to the data root, and the
-//! leased paths in the repository.
+//! The kernel knows only grants. Each grant covers a place and everything below this place. Everything except the
+//! repository and the data root must be writable. Therefore the grants are the siblings of all directories on the
+//! paths from `/` to the repository and to the data root, and the leased paths in the repository.
 
 use std::path::{Path, PathBuf};
 use teamlog_team::resource::pattern::Pattern;
@@ -204,7 +204,8 @@ mod tests {
             "/home/me/app/src/a.rs /home/me/app/src/io/deep/x.rs /home/me/app/src/test/t.rs",
         ),
         (".", "", "/home/me/app/"),
-        // A build directory inside the repository, a build directory around everything, and one in the data root.
+        // A build directory inside the repository, a build directory around everything, and a build directory in the
+        // data root.
         ("", "/home/me/app/build", "/home/me/app/build/"),
         ("src", "/ /home/me", "/home/me/app/src/"),
         ("", "/home/me/log/notes", "/home/me/log/notes"),

@@ -40,7 +40,7 @@ pub(super) enum Exchange {
 pub trait Peer {
     /// Returns the value of the `Host` header.
     fn host(&self) -> String;
-    /// Returns the token for the daemon, if it needs a token.
+    /// Returns the token for the daemon, if the daemon needs a token.
     fn token(&self) -> Option<&str>;
     /// Makes the error for a daemon with another version.
     fn mismatch(&self) -> CommandError;
@@ -148,8 +148,8 @@ pub(super) fn exchanged(
             .map_err(silent)?;
     }
     if send(connection.get_mut(), request).is_err() {
-        // With a token, the connection may go through a proxy, which may have passed the whole request on. So the outcome is
-        // unknown.
+        // With a token, the connection can go through a proxy, and the proxy can have passed on the whole request. So
+        // the outcome is unknown.
         return Ok(match peer.token() {
             None => Exchange::HungUp,
             Some(_) => Exchange::Lost,

@@ -13,7 +13,7 @@ use teamlog_team::command::deadline::Deadline;
 use teamlog_team::engine::Event;
 use teamlog_team::redaction::redact;
 
-/// A message is sent when its lines have this many bytes.
+/// Number of bytes of collected lines after which a message is sent.
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// Sends the requested events until the stream ends or the reader disconnects.

@@ -56,7 +56,7 @@ const WAITING: [&str; 5] = [
     SyncViews::NAME,
     API.name,
 ];
-/// Time limit for the reply of a daemon on another machine. The wait for locks is added to it.
+/// Time limit for the reply of a daemon on another machine. The wait for locks is added to this limit.
 const REPLY_DEADLINE: Duration = Duration::from_secs(60);
 /// Time limit for checking if the daemon still accepts a token.
 const REVOKED_CHECK: Duration = Duration::from_secs(10);
@@ -150,7 +150,7 @@ impl Ended {
     }
 }
 
-/// Connection that keeps a team released by its daemon. Dropping it ends the release.
+/// Connection that keeps a team released by its daemon. Dropping the connection ends the release.
 pub type GaveWay = Stream;
 
 /// Client of the daemons of a data root, or of a daemon on another machine.

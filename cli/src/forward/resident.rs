@@ -164,7 +164,7 @@ fn answer(site: &mut CallContext<'_>, call: &NamedCall) -> Ended {
     }
 }
 
-/// Runs an operation that reads. Returns its answer and its age.
+/// Runs an operation that reads. Returns the answer of the operation, and the age of the answer.
 fn read(
     site: &mut CallContext<'_>,
     call: &NamedCall,

@@ -228,7 +228,8 @@ fn api(site: &mut CallContext<'_>, asked: ApiInput) -> Result<ApiAnswer, Command
     }))
 }
 
-/// Runs an MCP tool. The input is its name and arguments. The answer is its text, or the reason of a refusal.
+/// Runs an MCP tool. The input is the name of the tool and its arguments. The answer is the tool's text, or the
+/// reason of a refusal.
 pub const TOOL: Call<(String, Map<String, Value>), Result<String, String>> = Call {
     name: "tool",
     run: |site, (tool, arguments)| {

@@ -61,7 +61,7 @@ pub(super) fn team(team: &str, has_others: bool, caller: &Caller<'_>) -> Option<
         data_root, others, ..
     } = &caller.place
     else {
-        // A token names one team, and the daemon lists no others for it.
+        // A token names one team, and the daemon lists no other teams for this token.
         return Some("ask the operator for a token of that team".to_owned());
     };
     if has_others {

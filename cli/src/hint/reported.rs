@@ -134,7 +134,7 @@ fn about_tasks(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
         | "not_holder" | "resource_conflict" | "task_exists" | "version_conflict" => {
             let task = error.detail("task_id").map(quoted)?;
             let next = caller.command(&with_task(error, team, &task, caller));
-            // The short forms refuse a second claim of one session, because the caller may mean the first one.
+            // The short forms refuse a second claim of one session, because the caller may mean the first claim.
             let reclaims = error.code() == "lease_expired" && next.contains(" task claim ");
             Some(match reclaims {
                 true => format!("{next}\nthen finish it with the --epoch that the claim prints"),
@@ -145,7 +145,8 @@ fn about_tasks(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
     }
 }
 
-/// Returns the next command about a task. Only the agent that holds or held the task gets a command that changes it.
+/// Returns the next command about a task. Only the agent that holds or held the task gets a command that changes the
+/// task.
 fn with_task(error: &CommandError, team: &str, task: &str, caller: &Caller<'_>) -> String {
     let named = |detail: &str| {
         let agent = error.detail(detail)?;
@@ -276,8 +277,8 @@ fn without_team(error: &CommandError, caller: &Caller<'_>) -> Option<String> {
     }
 }
 
-/// Returns the hint for a lock that another process holds. If the team's daemon holds the lock, the data root was moved,
-/// because the daemon otherwise carries out the command.
+/// Returns the hint for a lock that another process holds. If the team's daemon holds the lock, the data root was
+/// moved: otherwise the daemon would have carried out the command.
 fn locked(error: &CommandError, caller: &Caller<'_>) -> String {
     let holder = error.detail("holder").unwrap_or_default();
     let is_daemon = |pid: &u32| holder.starts_with(&format!("pid {pid} "));

@@ -22,7 +22,7 @@ pub fn changed(answer: &TaskAnswer, view: &View) -> Vec<String> {
     stood("", answer, view)
 }
 
-/// Renders a task, and notes about doubtful names in it.
+/// Renders a task, and notes about doubtful names in the task.
 fn stood(did: &str, answer: &TaskAnswer, view: &View) -> Vec<String> {
     let task = &answer.task;
     let owner = task.owner.as_deref().unwrap_or_default();
@@ -31,7 +31,7 @@ fn stood(did: &str, answer: &TaskAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Renders a task that was assigned, and the agent that held it before.
+/// Renders a task that was assigned, and the agent that held the task before.
 pub fn assigned(answer: &AssignmentAnswer, view: &View) -> Vec<String> {
     let task = &answer.task;
     let owner = task.owner.as_deref().unwrap_or_default();

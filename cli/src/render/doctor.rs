@@ -154,7 +154,8 @@ fn lost(lost: &Lost) -> Vec<Cell> {
     vec![plain(events), plain(place), plain(&lost.why)]
 }
 
-/// Returns style, sign and word for a health. The page uses equal signs (`dashboard/src/panels/integrity/health.ts`).
+/// Returns style, sign and word for a health. The page shows the same signs
+/// (`dashboard/src/panels/integrity/health.ts`).
 fn shown(health: Health) -> (Style, &'static str) {
     match health {
         Health::Healthy => (Style::Good, "✓ healthy"),

@@ -1,4 +1,5 @@
-//! Makes text from the log safe to print. The text of an agent must not control the terminal of a reader or hide on it.
+//! Makes text from the log safe to print. Text that an agent wrote must neither control the terminal of a reader nor
+//! stay hidden there.
 //!
 //! Invariant: the result has no hidden characters ([`hidden`]): no control characters, no characters that change the
 //! direction of text or hide text, and no characters without width. All other characters stay unchanged.

@@ -46,7 +46,7 @@ fn problem(problem: &Problem) -> Vec<Cell> {
     ]
 }
 
-/// Renders a receipt, and explains how to check it without teamlog.
+/// Renders a receipt, and explains how to check the receipt without teamlog.
 pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
     let receipt = &answer.receipt;
     let rows = [

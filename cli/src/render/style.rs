@@ -36,8 +36,8 @@ impl Paint {
         self.on
     }
 
-    /// Returns the text in a style. The caller pads the text before, because colour escapes count as characters but have no
-    /// width.
+    /// Returns the text in a style. The caller must pad the text before this call, because colour escapes would count
+    /// as characters although they have no width.
     pub fn show(self, style: Style, text: impl Display) -> impl Display {
         let style = if self.on { style } else { Style::Plain };
         Painted { style, text }

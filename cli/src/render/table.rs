@@ -19,7 +19,7 @@ const GAP: &str = "  ";
 #[derive(Debug, Clone, Default)]
 pub struct Cell {
     text: String,
-    /// Text at the end of the cell. It is kept if the cell is cut.
+    /// Text at the end of the cell. This text is kept if the cell is cut.
     mark: String,
     style: Style,
     right: bool,
@@ -45,7 +45,7 @@ impl Cell {
         }
     }
 
-    /// Marks the column as optional. It is left out if a row would be wider than the terminal.
+    /// Marks the column as optional. An optional column is left out if a row would be wider than the terminal.
     pub fn optional(self) -> Cell {
         Cell {
             optional: true,

@@ -49,7 +49,7 @@ pub fn commented(answer: &CommentAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Renders the newest comments on a task, wrapped, and says how to read the others.
+/// Renders the newest comments on a task, wrapped, and the command that prints the other comments.
 pub fn comments(comments: &Comments, view: &View) -> Vec<String> {
     let count = time::plural(comments.count, "comment");
     let mut shown = vec![view.paint.show(Style::Dim, count).to_string()];

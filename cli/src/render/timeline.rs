@@ -175,7 +175,7 @@ fn ended(span: &Span) -> Option<String> {
     Some(format!("{word} after {lasted}"))
 }
 
-/// Names the cause of the event if the indentation does not show it.
+/// Returns the name of the event's cause, if the indentation does not show this cause.
 fn from(story: &Story<'_>, step: &Step<'_>, parent_shown: Option<usize>) -> Option<String> {
     match step.parent {
         Parent::None => None,

@@ -33,7 +33,8 @@ fn row(token: &TokenShown, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// Names tokens that came with an imported log and are not valid here, and the command that accepts them.
+/// Returns a note about tokens that came with an imported log and are not valid here. The note has the command that
+/// accepts these tokens.
 pub fn unaccepted(team: &str, tokens: &[TokenShown]) -> Vec<String> {
     let token = |token: &TokenShown| {
         let (id, agent) = (visible(&token.token_id), visible(&token.agent));

@@ -69,7 +69,8 @@ pub fn check(path: &Path, found: &Metadata, user: User) -> Result<(), NotOwned> 
     if found.mode() & WRITABLE_BY_OTHERS != 0 {
         return refused("can be written by everybody".to_owned());
     }
-    // The group's permission on the caller's own directory is accepted, because the next command that records removes it.
+    // The group's permission on the caller's own directory is accepted, because the next recording command removes
+    // this permission.
     match is_loose(found) && !user.owns(found.uid()) {
         true => refused(format!("can be written by group {}", found.gid())),
         false => Ok(()),

@@ -1,5 +1,5 @@
-//! The process between `guard exec` and its command. It owns the command's process tree, so that no descendant outlives
-//! `guard exec`, not even a detached descendant.
+//! The process between `guard exec` and the command that `guard exec` runs. This process owns the command's process
+//! tree, so that no descendant outlives `guard exec`, not even a detached descendant.
 //!
 //! `guard exec` starts this process as `teamlog fence-init SUPERVISOR PEOPLE|JSON COMMAND…`.
 

@@ -117,7 +117,8 @@ impl Leases {
         }
     }
 
-    /// Returns true if at least one of the refusals should be recorded. The daemon on another machine decides this itself.
+    /// Returns true if at least one of the refusals should be recorded. A daemon on another machine makes this
+    /// decision itself.
     pub fn wants_refused_writes(&mut self, refused: &RefusedWrites) -> bool {
         match self {
             Leases::Here(team) => team.wants_refused_writes(refused).unwrap_or(false),

@@ -12,7 +12,7 @@ use std::io::{Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// Path that the probe tries to write. It is outside of every repository.
+/// Path that the probe tries to write. This path is outside of every repository.
 pub const PROBE: &str = "/teamlog-hooks-doctor-probe";
 /// Maximum run time that agents allow a hook.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);

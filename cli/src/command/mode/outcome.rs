@@ -1,6 +1,8 @@
-//! `mode outcome`: prints the outcome of a mode. As a stop hook of an agent: lists modes of the session that have not ended.
+//! `mode outcome`: prints the outcome of a mode. As an agent's stop hook, the command lists the modes of the session
+//! that have not ended.
 //!
-//! Has arguments of its own, because `--input` and `--hook` take the place of the mode, and `--input` also of the team.
+//! The command has separate arguments, because `--hook` replaces the mode, and `--input` replaces the mode and the
+//! team.
 
 use crate::agents::event::{HookEvent, StopAnswer};
 use crate::command::prelude::*;
@@ -66,9 +68,9 @@ impl Ended {
 
 /// Answers an agent's stop hook.
 ///
-/// The hook keeps the agent from stopping only once, because the agent may have a good reason to stop. It considers only
-/// modes of the agent's session, because modes at the root belong to all agents. It ignores an interview, which continues
-/// with the user's answer.
+/// The hook keeps the agent from stopping only once, because the agent may have a good reason to stop. The hook
+/// considers only modes of the agent's session, because modes at the root belong to all agents. The hook ignores an
+/// interview, because an interview continues with the user's answer.
 fn stopping(context: &mut Context, team: &str, scope: SessionScope) -> Outcome {
     context.answer_hook();
     let told = HookEvent::read(context)?;

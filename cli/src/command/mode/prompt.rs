@@ -1,6 +1,7 @@
 //! `mode prompt`: carries out the skills that a prompt names. An agent's prompt hook runs this command.
 //!
-//! Has arguments of its own, because the text also comes from standard input, as text or as the JSON of a hook.
+//! The command has separate arguments, because the prompt can also come from standard input, as text or as the JSON
+//! of a hook.
 
 use crate::agents::event::ContextAnswer;
 use crate::call::Call;

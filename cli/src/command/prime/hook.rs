@@ -16,7 +16,7 @@ const SUBAGENT_START: &str = "SubagentStart";
 const SUBAGENT_STOP: &str = "SubagentStop";
 /// Variable with the path of the script that Claude Code runs before each shell command of an agent. Set for session hooks.
 const ENV_FILE: &str = "CLAUDE_ENV_FILE";
-/// Variable that names the session of claims.
+/// Variable that names the session in which an agent makes claims.
 const SESSION: &str = "TEAMLOG_SESSION";
 
 /// Reads the hook's event from standard input and answers the event.

@@ -31,7 +31,7 @@ const BUILDS: [&str; 17] = [
     "unit",
     "verify",
 ];
-/// Words that exclude a name, because the script does more than building or testing.
+/// Words that exclude the name of a script, because such a script does more than building or testing.
 const MORE: [&str; 14] = [
     "clean", "deploy", "dev", "fix", "fmt", "format", "install", "publish", "push", "release",
     "serve", "update", "watch", "write",

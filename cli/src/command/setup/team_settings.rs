@@ -58,7 +58,8 @@ impl SettingPart {
     }
 }
 
-/// Sets the settings that are not current. Returns false if the token of an agent on another machine does not allow this.
+/// Sets the settings that are not current. Returns false if the token of an agent on another machine does not allow
+/// changes of settings.
 pub fn write(
     parts: &[SettingPart],
     context: &mut Context,
