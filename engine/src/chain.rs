@@ -15,8 +15,8 @@ impl Reader {
         self.chained(&mut |name| Ok(self.seal(name)?.0))
     }
 
-    /// Like [`Reader::check_chain`], but skips a segment that was hashed before and whose file metadata is unchanged. The digests
-    /// are stored in [`DIGESTS_FILE`], if that file can be written.
+    /// Like [`Reader::check_chain`], but skips each segment that was hashed before, if the metadata of the segment's file is
+    /// unchanged. The digests are stored in [`DIGESTS_FILE`], if that file can be written.
     pub(crate) fn check_chain_with_known_digests(&self) -> Result<()> {
         let mut digests = Digests::load(self.storage().as_ref(), self.dir());
         let checked = self.chained(&mut |name| {

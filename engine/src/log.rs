@@ -223,7 +223,8 @@ impl Log {
         matches!(there, Ok(Some(found)) if found.identity == lock)
     }
 
-    /// Takes the lock, recovers from a crash, and prepares for writing. If the log has a journal, reads its new groups.
+    /// Takes the lock, recovers from a crash, and prepares for writing. If the log has a journal, reads the journal's new
+    /// groups.
     ///
     /// # Errors
     /// `Locked` at the deadline, `Corrupt`, I/O; `Journal` if this program cannot open the journal, or if the journal does not

@@ -447,8 +447,8 @@ impl Check<'_> {
         }
     }
 
-    /// Returns the offset of the first frame after damage that can be decoded, at which reading continues. The caller has
-    /// reported the loss.
+    /// Returns the offset of the first readable frame after damage. Reading continues at this offset. The caller has reported
+    /// the loss.
     fn next_readable(&mut self, bytes: &[u8], broken: &Broken) -> Option<usize> {
         let (start, frame) = codec::readable(
             self.log.identity().into(),

@@ -138,7 +138,7 @@ fn main() {
     let Some(mut cluster) = Cluster::start() else {
         return;
     };
-    // A second standby would only load the disk.
+    // Kill the second standby, because that standby would only load the disk.
     cluster.kill(2);
     let id = cluster.journal();
     let dir = tempfile::tempdir().unwrap();

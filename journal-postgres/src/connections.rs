@@ -159,8 +159,8 @@ impl Connections {
         }
     }
 
-    /// Runs a request that may be repeated. Repeats the request if its connection was closed: a server closes idle connections if it
-    /// restarts, or is no longer the deciding server.
+    /// Runs a request that may be repeated. Repeats the request if its connection was closed: a server closes idle connections
+    /// when the server restarts, or is no longer the deciding server.
     pub fn ask<A>(&self, ask: impl Fn(&mut Connection) -> Result<A, CallError>) -> Result<A> {
         let mut first = None;
         loop {

@@ -80,7 +80,8 @@ impl TeamState {
             seqs.extend(first(self.rows(), series, since, limit)?);
         }
         seqs.sort_unstable();
-        // The event of a claim can occur twice: it is announced to all, and is news for the previous owner of the task.
+        // The event of a claim can occur twice: as an announcement to all agents, and as news for the previous owner of the
+        // task.
         seqs.dedup();
         let more = seqs.len() > limit;
         seqs.truncate(limit);

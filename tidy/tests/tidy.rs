@@ -38,7 +38,7 @@ const CORE: &[&str] = &[
     "task", "message", "thread", "worker", "usage", "artifact", "log",
 ];
 
-/// Places that may name operations outside of their records.
+/// Files that may name operations, although the records of the operations are elsewhere.
 const NAME_OPERATIONS: &[&str] = &[
     // A subcommand may have the name of an operation.
     "cli/src/command/mod.rs",

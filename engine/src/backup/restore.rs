@@ -147,7 +147,7 @@ impl Backup {
         })
     }
 
-    /// Copies a file of the backup, durably, and checks it against the manifest.
+    /// Copies a file of the backup, durably, and checks the bytes against the manifest.
     fn copy_file(
         &self,
         from: &Path,

@@ -246,7 +246,8 @@ pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
 
 pub(super) fn decode<'a>(names: &RefNames, bytes: &'a [u8]) -> Result<Frame<'a>, FrameError> {
     let frame = decode_known(names, bytes)?;
-    // If the frame lies inside the payload of another event, its supposed payload ends with the closing bracket of that event.
+    // If the frame is inside the payload of another event, the frame's supposed payload ends with the closing bracket of that
+    // event.
     let payload = frame.event.payload.as_bytes();
     if scan::value_len(payload) != Some(payload.len()) {
         return Err(FrameError::Damaged("the payload is not one JSON value"));

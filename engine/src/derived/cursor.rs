@@ -14,7 +14,7 @@ pub struct Cursor {
     reverse: bool,
     /// Blocks from the root to a block of entries, each with the position in the block. The path is empty at the end.
     path: Vec<(Pointer, EntryPosition)>,
-    /// The decoded group of the last block of the path.
+    /// The group of entries that was decoded from the last block in the path.
     group: Group,
     /// Number of blocks of entries that the cursor has left.
     blocks: u32,

@@ -159,8 +159,9 @@ impl Store {
         let sound = self.runs.iter().take_while(|run| !run.is_damaged());
         sound.last().map(|run| run.meta().last)
     }
-    /// Returns the oldest run that was found missing or damaged. To repair the run, fold the events of its range over
-    /// [`Store::before`] its first seq, and write that range by [`Store::write`] of this store.
+    /// Returns the oldest run that was found missing or damaged. To repair the run, fold the events of the run's range,
+    /// starting from the view that [`Store::before`] returns for the run's first seq. Then write the range by [`Store::write`]
+    /// of this store.
     pub fn damaged(&self) -> Option<RunMeta> {
         let damaged = self.runs.iter().find(|run| run.is_damaged());
         damaged.map(|run| run.meta().clone())

@@ -81,7 +81,7 @@ impl Table {
         let end = slot.start + slot.len as usize;
         self.keys.get(slot.start..end).unwrap_or_default()
     }
-    /// Returns the number of the key's slot. If the key has no slot, returns its free place in the index as `Err`.
+    /// Returns the number of the key's slot. If the key has no slot, returns the free place for the key in the index as `Err`.
     fn find(&self, key: &[u8], hash: u32) -> std::result::Result<usize, usize> {
         debug_assert!(
             self.index.len().is_power_of_two(),

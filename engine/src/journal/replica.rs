@@ -242,7 +242,7 @@ impl Replica {
         }
     }
 
-    /// Refuses to record anything if this host's clock differs too much from the journal's.
+    /// Refuses to record anything if this host's clock differs too much from the journal's clock.
     pub fn check_clock(&self) -> Result<()> {
         match &self.compared {
             Some((_, Some(why))) => Err(Error::journal(JournalFault::ClockSkew, why.clone())),

@@ -114,8 +114,8 @@ impl Reader {
         Ok(None)
     }
 
-    /// Calls `each` with the events of a segment until it returns false. Reads about `about` bytes at a time; 1 reads one event at a time.
-    /// Returns true if `each` returned false.
+    /// Calls `each` with the events of a segment until `each` returns false. Reads about `about` bytes at a time; 1 reads one
+    /// event at a time. Returns true if `each` returned false.
     fn walk(
         &self,
         segment: u32,

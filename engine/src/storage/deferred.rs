@@ -32,7 +32,7 @@ impl Deferred {
         }
     }
 
-    /// Makes all delayed syncs durable: files first, then the directories that name them.
+    /// Runs all delayed syncs: first of the files, then of the directories that name the files.
     ///
     /// # Errors
     /// Errors of the system. Then no write through this storage may be relied on.

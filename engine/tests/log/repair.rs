@@ -92,7 +92,7 @@ fn without_lock(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<PathBuf, Vec<u8>
 
 /// Salvages the log, and adds an event.
 fn salvaged(storage: &Arc<dyn Storage>) -> Result<Option<SalvageReport>, Error> {
-    // The random bits differ from those of the log, so that its successor gets another id.
+    // The random bits differ from the bits of the damaged log, so that the salvaged log gets another id.
     let options = given!(LogOptions, ids: Arc::new(SeededIds(4_242.into())), ..opts());
     salvage(storage, &dir(), &options, "lead", &mut |reader| {
         assert!(reader.head().last_seq > 0);

@@ -211,8 +211,8 @@ fn a_synced_append_is_one_write_one_sync_one_head_and_one_witness() {
     }
 }
 
-/// A group costs these calls beside its write, its sync and its head: checks of the lock file and of the segment before the group
-/// is written and before its head is written, and two checks of the head before the group is written.
+/// Beside the write, the sync and the head, a group costs only checks. Before the group is written, the writer checks the lock
+/// file, the segment, and twice the head. Before the head is written, the writer checks the lock file and the segment.
 #[test]
 fn a_group_looks_twice_whether_the_log_is_still_ours() {
     for format in FORMATS {

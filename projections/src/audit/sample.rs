@@ -21,7 +21,7 @@ pub struct Sample {
 }
 
 /// Checks about `size` events spread over the whole log, including the last event. Reads each event at its place, verifies its
-/// checksum, and compares all stored data derived from it.
+/// checksum, and compares all stored data that folds derived from the event.
 pub fn sample(live: &Live, reader: &Reader, size: u64) -> Result<Sample> {
     let mut sample = Sample::default();
     let last = live.seq();

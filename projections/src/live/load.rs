@@ -103,8 +103,8 @@ impl Live {
         }
     }
 
-    /// Returns the state up to the reader's head. Starts from `before`, a state of the past, so that the events up to it are not
-    /// folded again.
+    /// Returns the state up to the reader's head. Starts from `before`, a state of the past, so that the events up to that
+    /// state are not folded again.
     pub fn behind(log: &Log, reader: &Reader, before: &Live) -> Result<Live> {
         let store = open(reader)?;
         let covered = |store: &Store| store.covered().map_or(0, |anchor| anchor.seq);

@@ -83,7 +83,7 @@ impl FieldRow {
     pub const fn special(name: &'static str, special: Special) -> FieldRow {
         FieldRow::with(name, How::Special(special))
     }
-    /// Creates a row that shows the members of a field, which holds a JSON object, beside the other rows.
+    /// Creates a row for a field that holds a JSON object. The row shows the members of the object beside the other rows.
     pub const fn flatten(field: Field) -> FieldRow {
         FieldRow::with("", How::Flatten(field))
     }

@@ -129,7 +129,7 @@ pub struct ViewsSync {
 }
 
 impl ViewsSync {
-    /// Returns the sync that is due at `now` for files that contain all events up to `seq`, if one is due.
+    /// Returns the sync of view files that contain all events up to `seq`, if a sync is due at `now`.
     pub(super) fn due(home: &Home, trust: Trust, seq: Option<u64>, now: i64) -> Option<ViewsSync> {
         let (Trust::Current(before), Some(seq)) = (trust, seq) else {
             return None;

@@ -274,7 +274,7 @@ fn a_report_stays_until_it_is_said_otherwise_and_a_new_holder_is_not_stuck() {
         (text(&stuck.progress), text(&stuck.eta)),
         (Some("40".to_owned()), Some("\"noon\"".to_owned()))
     );
-    // A report that is older than the last one changes nothing.
+    // A report that is older than the last report changes nothing.
     let late = report("m0", 1, r#"{"blocked":false,"note":"old"}"#);
     assert_eq!(late, stuck);
     let free = report("m4", 4, r#"{"blocked":false}"#);

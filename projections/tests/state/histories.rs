@@ -1,4 +1,4 @@
-//! Tests that the live state equals the rebuilt state, for any history and any way to fold it.
+//! Tests that the live state equals the rebuilt state, for any history of a team, and for any way to fold the history.
 
 mod kept_runs;
 

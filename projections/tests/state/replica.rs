@@ -1,4 +1,4 @@
-//! Tests of a team on two hosts: a fold of events that the other host displaced is undone.
+//! Tests of a team on two hosts. If the other host records first, the fold of this host's events is undone.
 
 use crate::support::*;
 use std::path::Path;

@@ -98,7 +98,7 @@ fn the_next_writer_mends_what_a_crash_left_behind_the_head() {
         twin.append(vec![ack("m2", "qa")]);
         twin.views()
     };
-    // A writer without views leaves the state of a writer that died right after it wrote the head.
+    // A writer without views leaves the same state as a writer that died right after the write of the head.
     let exclusive = team.log.lock().unwrap();
     let live = Live::load(&team.log, &exclusive.reader()).unwrap();
     let writer = exclusive.into_writer(live);
@@ -270,7 +270,7 @@ fn what_is_written_at_once_waits_for_the_batch_before() {
 fn behind_a_batch_that_failed_all_is_mended() {
     let team = filled();
     let (writer, batch) = behind_a_batch(&team);
-    // Dropping the batch simulates a thread that ended before it wrote the files.
+    // Dropping the batch simulates a thread that ended before it could write the files of the batch.
     drop(batch);
     writer.with_state(Live::finish_views);
     writer.with_reader(|live, reader| {

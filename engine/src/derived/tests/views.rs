@@ -1,4 +1,4 @@
-//! Views of a store: compared with the log, several at a time, and in sequence.
+//! Tests of views of a store: a view compared with the log, several views at once, and views one after another.
 
 use super::*;
 use crate::prelude::*;

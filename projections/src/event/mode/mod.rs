@@ -63,7 +63,7 @@ events! {
             /// Scope of the state.
             #[serde(flatten)]
             pub scope: Scope,
-            /// True if a tombstone stays, which hides the state of the root.
+            /// True if a tombstone stays. The tombstone hides the state of the root.
             pub tombstone: bool,
         },
         /// Input was locked for an interview.
