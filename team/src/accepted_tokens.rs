@@ -29,7 +29,7 @@ struct AcceptedTokens {
     revoked: BTreeSet<String>,
 }
 
-/// An accepted token. The digest covers not only the token, but also the team and the agent. The digest does not cover the scope.
+/// An accepted token. The digest covers the token, the team and the agent, but not the scope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct AcceptedToken {
     team: String,

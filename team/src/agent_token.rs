@@ -151,8 +151,8 @@ impl Team {
         Ok(answer)
     }
 
-    /// Revokes a token. First removes it from the accepted tokens of the data root, so that a failure in between cannot leave it
-    /// valid.
+    /// Revokes a token. First removes it from the accepted tokens of the data root, so that a failure between the two steps cannot
+    /// leave the token valid.
     ///
     /// # Errors
     /// `token_not_found`; errors of the log.

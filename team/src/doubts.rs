@@ -177,8 +177,8 @@ pub(crate) fn resembled(live: &Live, agent: &str) -> Result<Option<String>> {
     Ok(same.map(|(name, _)| name.to_owned()))
 }
 
-/// Returns the time at which an agent stopped: the time of its accepted shutdown, or of a last heartbeat with "not alive".
-/// Returns `None` if it did not stop or has acted since then.
+/// Returns the time at which an agent stopped: the time of its accepted shutdown, or of a last heartbeat with "not alive". Returns
+/// `None` if the agent did not stop, or has acted since then.
 pub(crate) fn gone_since(live: &Live, agent: &str) -> Result<Option<Timestamp>> {
     let ack = live.shutdown_ack(agent)?;
     let ack = ack.filter(|ack| ack.what.status == AckStatus::Accept);

@@ -1,8 +1,8 @@
 //! Removes the claim tokens of other agents from an answer for an authenticated agent.
 //!
-//! Every answer for such an agent passes through [`redact`] before it is sent. A claim is recognized by its fields
-//! anywhere in the JSON: in a task, in a `task_claimed` event, in an answer that is stored under a key. An event whose token
-//! was removed gets the mark `redacted`, so that a reader does not take the event for damaged.
+//! Every answer for such an agent passes through [`redact`] before it is sent. A claim is recognized by its fields anywhere in the
+//! JSON: in a task, in a `task_claimed` event, in an answer that is stored under a key. An event whose token was removed gets the
+//! mark `redacted`, so that a reader does not conclude that the event is damaged.
 
 use crate::prelude::*;
 use serde::Deserializer;

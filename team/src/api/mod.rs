@@ -1,8 +1,8 @@
 //! The operations of the mutation contract, in one table from which every surface is built.
 //!
-//! An operation is the type of its input. The record of an operation is in the file that carries the operation out, see `operation!`.
-//! [`OPERATIONS`] lists each operation once. Names, schemas and documents are generated from that table, and [`call`] is the only entry
-//! point.
+//! An operation is the type of its input. The record of an operation is in the file with the code of the operation, see
+//! `operation!`. [`OPERATIONS`] lists each operation once. Names, schemas and documents are generated from that table, and [`call`]
+//! is the only entry point.
 
 mod envelope;
 mod fault;
@@ -29,7 +29,7 @@ use serde_json::{Map, Value};
 pub struct OperationAnswer {
     /// The data, as JSON.
     pub data: Box<RawValue>,
-    /// The open team. Call [`Team::finish`] on it after the answer is sent.
+    /// The open team. Call [`Team::finish`] on this team after the answer is sent.
     pub team: Option<Team>,
 }
 

@@ -33,7 +33,7 @@ pub(super) const FINDERS: &[fn(&mut AttentionScan<'_>) -> Result<()>] = &[
 
 /// Time for which a refused write is listed.
 const REFUSED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
-/// Number of refused writes to request: one more than are listed, to learn if there are more.
+/// Number of refused writes to request: one more than the list shows, to learn if there are further refused writes.
 const REFUSED_ASKED: usize = 101;
 
 /// Finds tasks with a failed or canceled dependency. Searches blocked tasks, and unfinished tasks of the workers.
@@ -229,7 +229,7 @@ fn writes_refused(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds ready tasks in progress or assigned that have had no update or report for long.
+/// Finds ready tasks that are in progress or assigned, and that had no update or report for a long time.
 fn stale_tasks(look: &mut AttentionScan<'_>) -> Result<()> {
     for status in [Status::InProgress, Status::Assigned] {
         let filter = TaskFilter {

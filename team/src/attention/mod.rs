@@ -298,7 +298,7 @@ impl AttentionAnswer {
 }
 
 impl Team {
-    /// Lists items that need attention. A closed team has none, because nothing can change in it.
+    /// Lists items that need attention. A closed team has no such items, because nothing can change in it.
     pub fn attention(&mut self, asked: &Attention) -> Result<AttentionAnswer> {
         let limit = match asked.limit {
             Some(0) => usize::MAX,
@@ -355,18 +355,19 @@ struct AttentionScan<'a> {
 }
 
 impl AttentionScan<'_> {
-    /// Returns the number of entries to request: one more than the scan examines. The extra entry shows that there are more.
+    /// Returns the number of entries to request: one more than the scan examines. The extra entry shows that there are further
+    /// entries.
     fn asked(&self) -> usize {
         self.most.saturating_add(1)
     }
 
-    /// Cuts entries to the maximum, and notes if some were cut off.
+    /// Cuts the entries to the maximum number. Remembers if entries were cut off.
     fn bounded<T>(&mut self, mut found: Vec<T>) -> Vec<T> {
         self.more |= page::cut(&mut found, self.most);
         found
     }
 
-    /// Returns the tasks of a page, and notes if there are more tasks.
+    /// Returns the tasks of a page. Remembers if there are more tasks.
     fn page(&mut self, page: TaskPage) -> Vec<Task> {
         self.more |= page.more;
         page.tasks

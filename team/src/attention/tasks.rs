@@ -8,7 +8,7 @@ use crate::projections::task::Concern;
 
 /// Time for which a superseded message is listed. If its task changes, the message is listed no longer.
 const SUPERSEDED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
-/// Number of superseded messages to request: one more than are listed, to learn if there are more.
+/// Number of superseded messages to request: one more than the list shows, to learn if there are further superseded messages.
 const SUPERSEDED_ASKED: usize = 101;
 
 /// Returns the command that shows a task.

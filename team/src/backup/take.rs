@@ -128,8 +128,8 @@ impl Root {
     }
 }
 
-/// Returns the failure for a backup with events that the log lacks. Such a backup is kept, because it may contain lost
-/// events.
+/// Returns the failure for a backup with events that the log lacks. Such a backup is kept, because these events are possibly lost
+/// events of the log.
 fn diverged(team: &str, error: Error) -> Failure {
     let why = match &error {
         Error::ForeignFile { path, why } if path.ends_with(MANIFEST_FILE) => why,

@@ -17,7 +17,7 @@ pub struct EventRow {
     pub name: &'static str,
     /// States in which the event is legal.
     pub from: &'static [State],
-    /// State that the event leads to; empty if it does not change the state.
+    /// State that the event leads to; empty if the event does not change the state.
     pub to: &'static str,
     /// Fields of the event's data.
     pub fields: &'static [Field],

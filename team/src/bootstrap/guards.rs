@@ -131,7 +131,7 @@ pub fn roster(run: &Run, core: Option<&[Core]>, domains: Option<&[String]>) -> R
     }))
 }
 
-/// Launches the whole roster at once. [`super::breach`] has checked that no member is missing.
+/// Records the launch of the whole roster at once. [`super::breach`] has checked that no member is missing.
 pub fn launched(run: &Run, how: How, members: &[String]) -> Ruled {
     let How::Team(method) = how else {
         let why = "members are launched by tasks";

@@ -186,7 +186,7 @@ fn created(text: &str, lower: &str) -> Option<String> {
     None
 }
 
-/// Returns the name at a position, quoted or not, and the position after it.
+/// Returns the name at a position, quoted or not, and the position after the name.
 fn name_at(text: &str, at: usize) -> Option<(String, usize)> {
     let rest = text.get(at..)?;
     let start = at + (rest.len() - rest.trim_start_matches([' ', ':', '\t']).len());

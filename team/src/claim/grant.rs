@@ -1,4 +1,5 @@
-//! Checks that a claim is still live before its stored answer is given again. Otherwise an invalid token would look valid.
+//! Checks that a claim is still live before the stored answer with its token is repeated. Otherwise an invalid token would look
+//! valid.
 //!
 //! The claim is parsed from the text of the stored answer, because the answer's row does not refer to the event of the claim, and a
 //! decision must not read the log.

@@ -174,7 +174,7 @@ impl<'a> ClaimProof<'a> {
             && self.epoch.is_none_or(|epoch| epoch == task.governed.epoch)
     }
 
-    /// Returns true if the command names the acting agent. A token is enough, because it identifies its holder.
+    /// Returns true if the command names the acting agent. A token is enough, because a token identifies its holder.
     pub fn is_named(self) -> bool {
         self.worker.is_some() || self.token.is_some()
     }

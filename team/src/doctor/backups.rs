@@ -1,5 +1,5 @@
-//! Check `backups`: finds the backup with the events that were damaged or lost in a salvage. It searches the backup
-//! directories in the team's notes and the directories that the caller named.
+//! Check `backups`: finds the backup with the events that were damaged or lost in a salvage. The check searches the backup
+//! directories in the team's notes, and the directories that the caller named.
 
 use super::*;
 use crate::backup::dir::BackupDir;

@@ -38,7 +38,7 @@ fn judged_clock(last: Option<Timestamp>, now: Timestamp) -> Check {
     Check::warn(summary).details(json!({"last_event_at": at, "ahead_seconds": seconds}))
 }
 
-/// Tries to take the lock. If another process holds it, names that process.
+/// Tries to take the lock. If another process holds the lock, names that process.
 pub(super) fn lock(seen: &Observations<'_>) -> Observation<Check> {
     let path = seen.dir.join(LOCK_FILE);
     let storage = seen.root.storage();

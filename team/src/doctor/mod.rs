@@ -1,4 +1,4 @@
-//! `doctor check`: checks everything that belongs to a team. For each fault it names the command that repairs it.
+//! `doctor check`: checks everything that belongs to a team. For each fault, names the command that repairs the fault.
 //!
 //! Every check follows these rules. A check changes nothing on disk or in the log. A check does not stop at the first problem. A check that
 //! cannot be made says why, so that one broken part does not hide other faults. `observed.rs` reads everything once, and each check
@@ -227,8 +227,8 @@ impl Root {
         let overall = checks.iter().map(|check| check.status).max();
         let overall = overall.unwrap_or(Health::Healthy);
         let mut recommendations: Vec<String> = Vec::new();
-        // Commands of unhealthy checks come first. A command that repairs the log must run before the commands that repair the damage
-        // caused by it.
+        // Commands of unhealthy checks come first. A command that repairs the log must run before the commands that repair the
+        // consequences of the log's damage.
         for worst in [Health::Unhealthy, Health::Warn] {
             let of_these = checks.iter().filter(|check| check.status == worst);
             for command in of_these.flat_map(|check| &check.recommendations) {

@@ -204,9 +204,9 @@ impl ModeFaults {
         }
     }
 
-    /// Compares a scope's file of active skills with the result of `mode list` for that scope. The result has the scope's states. For a
-    /// session that follows the root, it also has the root's states that no state of the session hides. This function computes the result
-    /// without the code that writes the file, so that it also finds faults of that code.
+    /// Compares a scope's file of active skills with the result of `mode list` for that scope. The result has the scope's states.
+    /// For a session that follows the root, the result also has the root's states that no state of the session hides. This function
+    /// computes the result without the code that writes the file, so that it also finds faults of that code.
     fn list_of(
         &mut self,
         live: &Live,

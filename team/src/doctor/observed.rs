@@ -32,7 +32,7 @@ pub(super) struct Observations<'a> {
     pub fresh: Observation<Live>,
     /// Result of comparing the stored state with the log.
     pub audit: Observation<Audit>,
-    /// Seq up to which the views are current, according to their own cursor.
+    /// Seq up to which the views are current, according to the cursor of the views.
     pub cursor: Observation<Option<u64>>,
     /// Rollback of the log, if acknowledged events are missing.
     pub rollback: Option<Rollback>,

@@ -54,7 +54,7 @@ pub(super) fn judge(problems: &[&Problem], seen: &Observations<'_>) -> Option<Ch
         Severity::Error if first.kind == ProblemKind::RolledBack => (Health::Unhealthy, None),
         Severity::Error => (Health::Unhealthy, Some(seen.salvage())),
         Severity::Warning if first.kind == ProblemKind::UnknownFile => (Health::Warn, None),
-        // A crash left this problem, and the next writer recovers from it.
+        // A crash left this problem, and the next writer repairs it.
         Severity::Warning => (Health::Warn, Some(seen.rehydrate())),
     };
     let mut check = Check::new(health, summary);

@@ -60,7 +60,7 @@ fn head(seen: &Observations<'_>) -> Option<Check> {
     }
 }
 
-/// Returns true if the path is a directory, false if it is anything else, `None` if it does not exist.
+/// Returns true if the path is a directory, false if it is anything else, `None` if nothing exists at the path.
 fn is_dir(seen: &Observations<'_>, name: impl AsRef<Path>) -> Result<Option<bool>, std::io::Error> {
     let stat = seen.root.storage().stat(&seen.dir.join(name))?;
     Ok(stat.map(|stat| stat.is_dir))

@@ -1,9 +1,9 @@
 //! Commands whose answers wait together for one sync.
 //!
-//! In a long-running process one thread carries out the waiting commands of a team, one after the other. Each command
-//! sees the events of the commands before it, although these events are not durable yet. Its answer is held back. Then
-//! [`Batch::settle`] makes all events durable at once. If the sync fails, it is unknown if the log has the events, so
-//! no answer is sent. The same commands are then called once more, and the batch answers each of them with the failure.
+//! In a long-running process one thread carries out the waiting commands of a team, one after the other. Each command sees the
+//! events of the previous commands, although these events are not durable yet. The answer of each command is held back. Then
+//! [`Batch::settle`] makes all events durable at once. If the sync fails, it is unknown if the log has the events, so no answer is
+//! sent. The same commands are then called once more, and the batch answers each of them with the failure.
 
 use crate::handle::open_team::{LastSync, OpenTeam, WriterSlot, locked};
 use crate::handle::prelude::*;
@@ -69,7 +69,7 @@ impl Batch {
         if let Some(slot) = open_team.taken() {
             return Ok(slot);
         }
-        // A call that has recorded an event cannot be repeated outside the batch, so it waits for the writer.
+        // A call that has recorded an event cannot be repeated outside the batch, so this call waits for the writer.
         if self.0.recorded.load(Ordering::Relaxed) {
             return open_team.filled(team);
         }
@@ -88,8 +88,8 @@ impl Batch {
         }
     }
 
-    /// Returns true if a call found no writer, and resets the flag. A call without a writer recorded nothing, and its answer must be
-    /// dropped: the caller must repeat the call outside the batch. Call this method once after each call.
+    /// Returns true if a call found no writer, and resets the flag. A call without a writer recorded nothing, and the caller must
+    /// drop its answer. The caller must repeat the call outside the batch. Call this method once after each call.
     #[must_use]
     pub fn missed(&self) -> bool {
         self.0.recorded.store(false, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The execution of a command as a trait object. The code around it is then compiled once instead of once per command.
+//! The execution of a command as a trait object. Callers of an execution are then compiled once instead of once per command.
 
 use crate::command::{After, CommandTerms, Ctx, Decision, unrecorded};
 use crate::handle::prelude::*;

@@ -57,8 +57,8 @@ impl Follower {
         Ok(page::goes_on(broken.is_none()))
     }
 
-    /// Waits until there may be new events, at most `timeout`. If other hosts record in the team, waits a shorter time. Returns true if
-    /// there may be new events.
+    /// Waits until there are possibly new events, at most `timeout`. If other hosts record in the team, waits a shorter time.
+    /// Returns true if there are possibly new events.
     pub fn wait(&mut self, team: &mut Team, timeout: Option<Duration>) -> Result<bool> {
         team.watched(&mut self.watch, timeout)
     }

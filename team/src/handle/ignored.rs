@@ -1,8 +1,8 @@
 //! `.gitignore` files that keep git away from logs. An older copy of a log, put back by git, would undo acknowledged events.
 //!
-//! Each team's directory is ignored as a whole. If the directory of all teams contains only teams, it is ignored as a whole. Otherwise only
-//! the staging directories in it are ignored. To keep history in a repository, use `export` and `backup`. An ignore file without teamlog's
-//! first line was written by the user and is left alone.
+//! Each team's directory is ignored as a whole. The directory of all teams is also ignored as a whole if it contains only teams.
+//! Otherwise, only the staging directories in that directory are ignored. To keep history in a repository, use `export` and
+//! `backup`. An ignore file without teamlog's first line was written by the user and is left alone.
 //!
 //! The file in the directory of all teams also marks that directory as teamlog's own ([`is_own`]).
 

@@ -17,7 +17,7 @@ impl Notes {
         }
     }
 
-    /// Takes the notes since the last call out of the list, in order. Each note is a line for people.
+    /// Removes all notes from the list, and returns the notes in order. Each note is a line for people.
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

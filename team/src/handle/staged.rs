@@ -1,5 +1,5 @@
-//! A team under construction in a staging directory. It is renamed when it is complete, so that no incomplete team is ever
-//! visible, even after a crash.
+//! A team under construction in a staging directory. The directory is renamed when the team is complete, so that no incomplete team
+//! is ever visible, even after a crash.
 
 use crate::handle::ignored;
 use crate::handle::prelude::*;
@@ -94,7 +94,7 @@ impl StagedTeam {
         self.staging.dir()
     }
 
-    /// Returns the storage on which to build the team. It defers syncs until [`StagedTeam::settle`].
+    /// Returns the storage on which to build the team. The storage defers syncs until [`StagedTeam::settle`].
     pub fn storage(&self) -> &Deferred {
         &self.storage
     }

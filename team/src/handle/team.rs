@@ -1,7 +1,7 @@
 //! A team: loads the state, decides, appends events, folds them.
 //!
-//! A mutation takes the log's lock, brings the state up to the head, and decides on it. It answers after its events are
-//! durable. It reads no input while it holds the lock. A query reads up to the head and takes no lock. [`Team::finish`] does
+//! A mutation takes the log's lock, brings the state up to the head, and decides on that state. A mutation answers after its events
+//! are durable, and reads no input while it holds the lock. A query reads up to the head and takes no lock. [`Team::finish`] does
 //! the work that only saves time later.
 
 use crate::handle::batch::Batch;

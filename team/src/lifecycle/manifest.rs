@@ -178,7 +178,7 @@ impl Roster {
     }
 }
 
-/// Returns all workers, by index and name.
+/// Returns all workers, ordered by index and name.
 fn workers(live: &Live) -> Result<Vec<WorkerShown>> {
     let (mut known, mut strangers) = (Vec::new(), Vec::new());
     for name in membership::workers(live)? {

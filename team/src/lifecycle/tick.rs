@@ -149,8 +149,8 @@ impl Team {
     fn sweep(&mut self, round: &Round) -> Result<(LeasesTicked, TasksTicked)> {
         let mut sum = (LeasesTicked::default(), TasksTicked::default());
         let mut more = self.query(|live, _| round.has_to_sweep(live))?;
-        // Task at which the last group ended. The next group starts after that task, so that it skips the index entries that earlier
-        // groups removed.
+        // Id of the task at which the last group ended. The next group starts after that task, so that it skips the index entries
+        // that earlier groups removed.
         let mut behind = None;
         while more {
             let (round, last) = (round.clone(), behind);

@@ -1,7 +1,7 @@
 //! Records facts of a foreign vocabulary as one group. Each fact may have its own idempotency key.
 //!
-//! Older versions stored no answer for an event that they appended under a key. The event itself then serves as the answer to a fact with
-//! its key and its content. A fact with its key and other content is refused.
+//! Older versions stored no answer for an event that they appended under a key. For a fact with an equal key and equal content,
+//! such an event itself serves as the stored answer. A fact with an equal key and other content is refused.
 
 use crate::command::unrecorded;
 use crate::handle::execute::{KeyScope, first_answer, key_reused, unread};

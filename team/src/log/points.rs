@@ -1,4 +1,4 @@
-//! `diff` as an operation. Its points are texts: a seq, or a time.
+//! `diff` as an operation. The two points are texts: a seq or a time.
 
 use crate::handle::past::point;
 use crate::log::diff::{Diff, DiffAnswer};

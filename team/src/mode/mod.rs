@@ -1,4 +1,4 @@
-//! Workflow modes: starting, changing, ending and showing them. Their rules are pure functions in [`rules`].
+//! Workflow modes: starting, changing, ending and showing modes. The rules of modes are pure functions in [`rules`].
 
 pub mod clear;
 pub mod end;

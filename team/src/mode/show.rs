@@ -100,7 +100,7 @@ impl ModeList {
     fn everywhere(&self, live: &Live) -> Result<(Vec<ModeState>, Option<String>)> {
         let limit = page::limit(self.limit, page::PAGE);
         let after = self.cursor.as_deref();
-        // Reads all sessions with active modes, because there are few.
+        // Reads all sessions with active modes, because a team has few such sessions.
         let mut active = live.active_sessions()?;
         let mut sessions = match self.active {
             true => {

@@ -23,8 +23,8 @@ pub enum Effect {
     Waits,
 }
 
-/// An operation as a type. The type's fields are the operation's own input; The input type does not contain `team_name`
-/// or the other common fields. The macro `operation!` implements this trait.
+/// An operation as a type. The fields of the type are the operation's own input, without `team_name` and the other common fields.
+/// The macro `operation!` implements this trait.
 pub trait Op: DeserializeOwned + JsonSchema + 'static {
     /// Type of the answer's data. A client reads every answer into this type.
     type Data: Serialize + DeserializeOwned + JsonSchema;

@@ -1,5 +1,5 @@
-//! `retire-agent`: removes an agent from the team for good. Its open tasks become pending without an owner, and its tokens are
-//! revoked, in the same group of events.
+//! `retire-agent`: removes an agent from the team for good. In the same group of events, the agent's open tasks become pending
+//! without an owner, and the agent's tokens are revoked.
 
 use crate::claim::holding::expire;
 use crate::message::read::{Read, ReadAnswer};

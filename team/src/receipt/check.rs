@@ -100,7 +100,7 @@ impl Team {
         }))
     }
 
-    /// Returns a problem with the changed file, and with the first event in it that changed or may have changed.
+    /// Returns a problem with the changed file, and with the first event in that file that changed or has possibly changed.
     fn located(&self, problem: &Problem, receipt: &Receipt) -> Result<ReceiptProblem> {
         let mut located = ReceiptProblem {
             kind: problem.kind.name().to_owned(),

@@ -16,7 +16,7 @@ use teamlog_engine::Receipt;
 /// Length of a secret key's seed, in bytes.
 pub const SEED_BYTES: usize = 32;
 
-/// First line of a signed statement. It distinguishes signatures of receipts from other signatures.
+/// First line of a signed statement. The line distinguishes signatures of receipts from other signatures.
 pub const SIGNED_OPENING: &str = "teamlog receipt 2";
 /// First line of a statement in older versions, which did not cover the team's name.
 pub const SIGNED_OPENING_WITHOUT_TEAM: &str = "teamlog receipt 1";
@@ -60,8 +60,7 @@ impl SecretKey {
 
     /// Parses a secret key from PEM, in version 1 or 2 of PKCS #8.
     ///
-    /// # Errors
-    /// `invalid_input`. The message does not repeat the text, because it may contain the key.
+    /// # Errors `invalid_input`. The message does not repeat the text, because the text possibly contains the key.
     pub fn parse(text: &str) -> Result<SecretKey, Refusal> {
         let rule = "the key is not a secret Ed25519 key in the form that keygen writes";
         SigningKey::from_pkcs8_pem(text.trim())

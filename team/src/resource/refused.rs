@@ -1,7 +1,7 @@
-//! Writes that the guard refused. They are recorded after the guard's answer, at most once a minute per agent and path.
+//! Writes that the guard refused. Refused writes are recorded after the guard's answer, at most once a minute per agent and path.
 //!
-//! The state keeps a limited number of refused paths per agent. An agent may record that number of refusals per minute, so
-//! that a runaway agent cannot fill the log.
+//! The state keeps a limited number of refused paths per agent. At most that number of refusals is recorded per agent and minute,
+//! so that a runaway agent cannot fill the log.
 
 use crate::operation::prelude::*;
 use crate::projections::fact::Fact;

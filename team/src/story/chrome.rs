@@ -185,7 +185,7 @@ fn label<'a>(what: &'static str, pid: usize, tid: usize, name: &'a str) -> Entry
     }
 }
 
-/// An event without claim tokens, because users pass trace files on.
+/// An event without claim tokens, because users share trace files.
 struct WithoutTokens<'a>(&'a Recorded);
 
 impl Serialize for WithoutTokens<'_> {

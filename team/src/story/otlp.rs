@@ -192,7 +192,8 @@ fn step_spans(story: &Story<'_>) -> Vec<StepSpans> {
     all
 }
 
-/// Returns the span of an event on another page, if the span is known. Only a sent message is sure to have its own span.
+/// Returns the span of an event on another page, if the span is known. Only the event that sends a message is known to have its own
+/// span.
 fn outside_span(cause: &OutsideCause) -> Option<String> {
     let id = EventId::from_text(cause.id.as_bytes())?;
     (cause.kind.as_deref() == Some("message_sent")).then(|| span_id(SpanKind::Message.name(), id))

@@ -28,7 +28,7 @@ pub fn sentence(event: &Event<'_>) -> String {
     hidden::escaped(&cut(&text)).into_owned()
 }
 
-/// Adds its sentence to each event of an answer.
+/// Adds to each event of an answer the sentence of that event.
 pub fn add_sentences(events: &mut [Recorded]) {
     for recorded in events {
         recorded.sentence = Some(sentence(&recorded.event));

@@ -137,7 +137,7 @@ fn check_reviewer(ctx: &Ctx, live: &Live, approval: &Approval) -> Result<()> {
     }
 }
 
-/// Refuses to end the requirement of an approval, unless the leader edits the task or the edit uses force.
+/// Refuses to remove the requirement of an approval from a task, unless the leader edits the task or the edit uses force.
 pub(crate) fn check_gate(
     ctx: &Ctx,
     decision: &TaskDecision,
@@ -166,7 +166,7 @@ pub fn last(live: &Live, task_id: &str) -> Result<Option<ApprovalShown>> {
     Ok(live.approval(task_id)?.map(Into::into))
 }
 
-/// Returns the last decisions on the given tasks, by task id. If the team has no decision at all, reads no task.
+/// Returns the last decisions on the given tasks, by task id. If the team has no decisions, reads no task.
 pub(crate) fn of_all(live: &Live, tasks: &[Task]) -> Result<BTreeMap<String, ApprovalShown>> {
     let mut found = BTreeMap::new();
     if !live.has_approvals()? {

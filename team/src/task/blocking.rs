@@ -73,8 +73,8 @@ pub(crate) fn turned_by<'a>(live: &Live, message: &'a Message) -> Result<Option<
     })
 }
 
-/// Blocks the pending tasks that depend on `resumed`, because that task is no longer completed. `cause` is the index of
-/// the event that resumed it.
+/// Blocks the pending tasks that depend on `resumed`, because that task is no longer completed. `cause` is the index of the event
+/// that resumed that task.
 pub(crate) fn reblock(
     live: &Live,
     resumed: &str,
@@ -99,7 +99,7 @@ pub(crate) fn reblock(
 }
 
 /// Unblocks the tasks that depend on `completed` and have no other open dependency. `cause` is the index of the event that
-/// completed it.
+/// completed that task.
 pub(crate) fn unblock(
     live: &Live,
     completed: &str,

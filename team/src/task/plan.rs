@@ -43,8 +43,8 @@ impl PlanInput<'_> {
     }
 }
 
-/// Returns the labels after a change: `+ui` adds a label, `-ui` removes a label, and labels without
-/// a sign replace the others.
+/// Returns the labels after a change: `+ui` adds a label, `-ui` removes a label, and labels without a sign replace all other
+/// labels.
 fn relabeled(before: &[String], wanted: &[String]) -> Result<Vec<String>, Refusal> {
     let is_change = |label: &String| label.starts_with(['+', '-']);
     let mut labels = match !wanted.is_empty() && wanted.iter().all(is_change) {

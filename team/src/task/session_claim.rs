@@ -63,7 +63,7 @@ fn live_claim<'a>(decision: &'a TaskDecision, asked: &SessionClaim) -> Result<&'
         Ok(ClaimCheck::Holds(claim)) => {
             Err(decision.not_holder(claim, "worker", &asked.worker, false))
         }
-        // Only the agent that lost the claim learns when it ended.
+        // Only the agent that lost the claim learns when the claim ended.
         Err(refusal) if refusal.details.get("holder") == Some(&json!(asked.worker)) => Err(refusal),
         _ => {
             let (id, status) = (&decision.task.task_id, decision.task.status.name());

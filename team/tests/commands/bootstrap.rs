@@ -99,8 +99,7 @@ impl Boot {
         assert!(said.accepted, "{row}: {said:?}");
         assert_eq!((&said.code, said.rolled_back_to), (&None, None));
         let step = (before.name(), event, self.shown().state.name());
-        // Signals have names in capitals. They are reported in place of events, so the listed steps
-        // do not contain them.
+        // Signals have names in capitals. A signal is reported in place of an event, so the listed steps contain no signals.
         let is_signal = !event.contains(|letter: char| letter.is_ascii_lowercase());
         assert!(
             is_signal || is_drawn(&self.team, "bootstrap", step),

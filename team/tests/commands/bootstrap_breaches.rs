@@ -294,7 +294,7 @@ fn a_launch_that_is_not_to_be_had_blocks_the_run_and_allows_the_fallback() {
     let entered = events(&mut boot.team).pop().unwrap();
     assert_eq!(entered["payload"]["reason"], "no such platform");
     settled_digest(&mut boot.team);
-    // A member may become available later. Then the fallback is no longer allowed.
+    // A member can become available later. After that, the fallback is no longer allowed.
     let mut boot = Boot::at(State::MembersReady);
     boot.say("launch_unavailable", json!({}));
     reports!(boot;

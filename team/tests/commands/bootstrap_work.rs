@@ -10,7 +10,7 @@ pub fn running() -> Boot {
 }
 
 impl Boot {
-    /// Delivers a domain's result to both core members, which confirm it.
+    /// Delivers a domain's result to both core members. Both core members confirm the delivery.
     pub fn deliver(&mut self, domain: &str, message_id: &str) {
         reports!(self; mapping_result {"d": domain, "message_id": message_id, "to": BOTH});
         for by in BOTH {

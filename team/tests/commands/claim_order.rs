@@ -5,7 +5,8 @@ use crate::claims::{claim, claimed, complete, new};
 use crate::prelude::*;
 use teamlog_team::command::ClaimOrder;
 
-/// Renews, completes and fails task `1` as `worker` with an epoch and with invalid other input. Returns the three codes.
+/// Renews, completes and fails task `1` as `worker`. Each call presents `epoch`, and its other input is invalid. Returns the three
+/// codes.
 fn codes(team: &mut Team, epoch: u64, worker: &str) -> [Code; 3] {
     let renew = given!(TaskRenew, task_id: "1", epoch, worker, lease_ms: 1_u64);
     let finish = |to: &str| given!(TaskFinish, task_id: "1", from: "nonsense", to, epoch, worker);

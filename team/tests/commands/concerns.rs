@@ -1,5 +1,5 @@
-//! Tests of `attention` for reports without effect, requests without an answer, and work of stopped agents. Each item
-//! appears, and disappears after the problem is solved.
+//! Tests of `attention` for reports without effect, requests without an answer, and work of stopped agents. Each item appears, and
+//! disappears after its problem is solved.
 
 use crate::claims::{claim, claimed, fail, new, waiting};
 use crate::prelude::*;

@@ -528,7 +528,7 @@ fn the_senders_death_loses_nothing() {
     assert_eq!(again.ack.unwrap().event.kind, "message_acked");
 }
 
-/// Creates a dead letter in the team `demo`. This takes several operations and a change of the clock.
+/// Creates a dead letter in the team `demo`. The dead letter results from several operations and a change of the clock.
 pub fn with_dead_letter(world: &World) {
     let mut team = world.demo();
     team.send(durable("m-dead", 1, 0)).unwrap();

@@ -84,7 +84,7 @@ struct Model {
 }
 
 impl Model {
-    /// Notes a sent message. It is a new message, or a repeated message that was not delivered yet.
+    /// Adds a sent message to the model. The message is new, or repeats a message that was not delivered yet.
     fn sent(&mut self, from: usize, to: usize, body: u8, mail: &Mail) {
         let same = |letter: &&Letter| {
             (letter.from, letter.to, letter.body, letter.delivered) == (from, to, body, false)

@@ -1,8 +1,8 @@
-//! Tests against a model of the public tool of the message protocol. For any directory that the tool can write, its
-//! `rehydrate` and `import --team-chat` must agree field by field, after the mapping in `docs/migrating.md`.
+//! Tests against a model of the public tool of the message protocol. For any directory that the tool can write, the tool's
+//! `rehydrate` and teamlog's `import --team-chat` must agree field by field, after the mapping in `docs/migrating.md`.
 //!
-//! The model follows the tool's rules in `docs/migrating.md` and shares no code with teamlog. It writes directories and
-//! returns the tool's answers about them. `fixtures/team-chat-v1` contains such a directory with its answers.
+//! The model follows the tool's rules in `docs/migrating.md` and shares no code with teamlog. The model writes directories, and
+//! returns the tool's answers about these directories. `fixtures/team-chat-v1` contains such a directory with its answers.
 
 mod snapshot;
 mod tool;

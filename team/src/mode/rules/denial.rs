@@ -9,7 +9,7 @@
 
 use crate::mode::prelude::*;
 
-/// Name under which `setup` installs the MCP server. Its tools are called `mcp__teamlog__…` by agents.
+/// Name under which `setup` installs the MCP server. For agents, the tools of this server have names such as `mcp__teamlog__…`.
 pub const MCP_SERVER: &str = "teamlog";
 
 /// An active mode and its scope.

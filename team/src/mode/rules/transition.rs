@@ -80,7 +80,7 @@ impl Transition {
     pub fn is_allowed(&self) -> bool {
         self.kind != Kind::Deny
     }
-    /// Returns true if the start changes nothing, because it is denied or the mode is already active.
+    /// Returns true if the start changes nothing, because the start is denied or the mode is already active.
     pub fn changes_nothing(&self) -> bool {
         !self.is_allowed() || self.current.contains(&self.requested)
     }

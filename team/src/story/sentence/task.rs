@@ -110,7 +110,7 @@ fn approval(entry: &Entry<'_>) -> String {
     with(text, entry.text("decision_reason").unwrap_or_default())
 }
 
-/// Formats the fields that an edit set.
+/// Formats the fields that an edit has set.
 fn edits(payload: &Value) -> String {
     let edits = [
         ("subject", "subject"),
