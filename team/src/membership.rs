@@ -8,7 +8,7 @@ const LISTED_MAX: usize = 100;
 /// Maximum number of renamings that a recipient follows.
 const RENAMED_MAX: usize = 16;
 
-/// Checks that an agent may act in the team or receive from it. A retired agent may do neither.
+/// Checks that an agent may act in the team and receive messages. Refuses retired agents.
 pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()> {
     if live.is_retired(agent)? {
         return Err(retired(field, agent, live.successor(agent)?).into());
@@ -16,7 +16,7 @@ pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()>
     belongs(live, field, agent)
 }
 
-/// Checks that an agent belongs to the team, or belonged to it before it was retired. Used for reading the agent's mail.
+/// Checks that an agent belongs to the team, or is a retired agent of the team. Used for reading the agent's mail.
 pub(crate) fn check_known(live: &Live, field: &'static str, agent: &str) -> Result<()> {
     match live.is_retired(agent)? {
         true => Ok(()),

@@ -15,7 +15,7 @@ pub fn of_answer<T: JsonSchema>() -> Schema {
     of::<T>(&mut settings.into_generator())
 }
 
-// Builds the document. This function has no type parameter, so that it is compiled only once.
+// Builds the document. This function has no type parameter, so that the compiler generates its code only once.
 fn document(
     generator: &mut SchemaGenerator,
     name: fn() -> Cow<'static, str>,

@@ -1,6 +1,6 @@
 //! Claims on tasks: their leases, and the check of a claim that a caller presents.
 //!
-//! A lease expires with time, but only an event can change a task. So a command that meets an expired lease first records the
+//! A lease expires with time, but only an event can change a task. So a command on a task with an expired lease first records the
 //! expiry, and then decides on the task in the state after that event.
 
 use crate::command::Decision;

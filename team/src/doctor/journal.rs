@@ -25,8 +25,8 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Option<Check>> {
     }
 }
 
-/// Compares all groups of the journal with the log. Returns `None` if the journal does not answer, because [`check`] reports
-/// that.
+/// Compares all groups of the journal with the log. Returns `None` if the journal does not answer, because [`check`] reports this
+/// failure.
 fn damaged(seen: &Observations<'_>, log: &Log) -> Option<Check> {
     let compared = log.scrub_journal(&|_| true).ok()??;
     let check = Check::unhealthy(compared.first_difference()?);

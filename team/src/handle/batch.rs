@@ -162,7 +162,7 @@ impl OpenTeam {
             _ => match of.get() {
                 Some(Ok(())) => return Ok(()),
                 Some(Err(error)) => return Err(error.again()),
-                // Unreachable: the result is set before the writer leaves.
+                // Unreachable: the result is set before the writer leaves its slot.
                 None => Err(Error::Poisoned("the writer left its slot".into())),
             },
         };

@@ -139,8 +139,8 @@ impl Team {
         }
     }
 
-    /// Decides under the lock, records the events, and answers. Rebuilds a damaged derived file once. If another host recorded
-    /// events first, decides again on the new state, until the lock deadline.
+    /// Decides under the lock, records the events, and answers. If a derived file is damaged, rebuilds it once. If another host
+    /// recorded events first, decides again on the new state, until the lock deadline.
     fn carry_out(&mut self, first: &dyn AnyExecution, control: &Control) -> Result<Completion> {
         let mut control = control.authenticated(self.options.authenticated.as_ref())?;
         control.owns_team_key = self.owns_team_key(&control)?;

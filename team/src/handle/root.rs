@@ -166,7 +166,7 @@ impl Root {
     pub fn in_batch(self, batch: Option<Batch>) -> Root {
         Root { batch, ..self }
     }
-    /// Closes the open teams: syncs and unlocks their logs. The next command opens its team again.
+    /// Closes the open teams: syncs and unlocks their logs. The next command on a team opens that team again.
     ///
     /// # Errors
     /// The first error of a log. An error does not keep other logs open.
@@ -176,8 +176,8 @@ impl Root {
     /// Releases a team's lock until the pause is dropped, so that another process can take the lock. Returns `None` if the teams
     /// of this root do not stay open.
     ///
-    /// # Errors
-    /// `sync_failed` if a sync failed: the content of the disk is unknown, so this process must end first.
+    /// # Errors `sync_failed` if a sync failed: the content of the disk is unknown, so this process must end before another process
+    /// takes the lock.
     pub fn give_way(&self, team: &str) -> Result<Option<Pause>> {
         let pause = self.pause(team);
         if let Some(pause) = &pause {
@@ -185,7 +185,7 @@ impl Root {
         }
         Ok(pause)
     }
-    /// Keeps the writer of a team closed until the pause is dropped. For callers without a handle of the team. Returns `None` if
+    /// Keeps the writer of a team closed until the pause is dropped. Serves callers without a handle of the team. Returns `None` if
     /// the teams of this root do not stay open.
     pub(crate) fn pause(&self, team: &str) -> Option<Pause> {
         let open_teams = self.open_teams.as_ref()?;
@@ -359,7 +359,8 @@ impl Root {
         self.files.as_ref().map(|files| files.space())
     }
 
-    /// Refuses a file system on which two processes could hold the lock at once, or on which a sync might not reach the disk.
+    /// Refuses a file system on which two processes could hold the lock at the same time, or on which a sync might not reach the
+    /// disk.
     pub(crate) fn check_file_system(&self) -> Result<()> {
         let Some(files) = &self.files else {
             return Ok(());

@@ -50,8 +50,8 @@ impl StagedTeam {
         Ok((staged, Team::new(log, root.options().clone(), None)))
     }
 
-    /// Imports a new team. `fill` records its events; then the derived data is built, and the team gets its name. Returns `None` if another
-    /// process has created a team of that name meanwhile.
+    /// Imports a new team. `fill` records the team's events. Then the derived data is built, and the team gets its name. Returns
+    /// `None` if another process has created a team of that name in the meantime.
     pub fn import<A>(
         root: &Root,
         name: &str,
@@ -141,7 +141,7 @@ fn in_the_way(kind: ErrorKind) -> bool {
 impl Drop for StagedTeam {
     fn drop(&mut self) {
         if !self.settled {
-            // A staging directory that cannot be removed is harmless, because it never counts as a team.
+            // A staging directory that cannot be removed is harmless, because such a directory never counts as a team.
             let _ = self.root.storage().remove_dir_all(self.dir());
         }
     }

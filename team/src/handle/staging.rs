@@ -1,6 +1,7 @@
-//! Staging directories. A team is built in a staging directory before it gets its name. A purged team is moved to a staging directory until
-//! it is deleted. Names of staging directories are not valid as names of teams. Each staging directory has a lock file next to it. The
-//! process that works in the directory holds the lock. If no process holds the lock, the directory is a leftover of a killed process.
+//! Staging directories. A team is built in a staging directory before the team gets its name. A purged team is moved to a staging
+//! directory until it is deleted. Names of staging directories are not valid as names of teams. Each staging directory has a lock
+//! file next to it. The process that works in the directory holds the lock. If no process holds the lock, the directory is a
+//! leftover of a killed process.
 
 use crate::handle::prelude::*;
 use crate::handle::root::{TEAMS_DIR, unsafe_file_system};
@@ -163,7 +164,8 @@ impl Root {
         Ok(leftovers)
     }
 
-    /// Removes the staging directories of processes that have ended. Without `yes`, only lists them. Keeps directories that are in use.
+    /// Removes the staging directories of processes that have ended. Without `yes`, only lists these directories. Keeps directories
+    /// that are in use.
     ///
     /// # Errors
     /// The first I/O error. An error does not stop the removal of other directories.
@@ -220,7 +222,7 @@ impl Root {
         })
     }
 
-    /// Removes a directory if no process works in it. Otherwise returns the holder of its lock.
+    /// Removes a directory if no process works in it. Otherwise returns the process that holds the directory's lock.
     fn remove_leftover(&self, dir: &Path) -> Result<Option<String>> {
         let storage = self.storage();
         let [beside, inside] = locks(dir);

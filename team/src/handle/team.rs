@@ -60,7 +60,7 @@ impl Team {
             repeated: false,
         }
     }
-    /// Returns another handle on the same team, and moves the loaded state to it.
+    /// Returns another handle on the same team, and moves the loaded state to the new handle.
     pub(crate) fn sibling(&mut self) -> Team {
         Team {
             files: self.files.clone(),
@@ -210,7 +210,7 @@ impl Team {
             return Err(self.log.rolled_back(rollback).into());
         }
         self.say(exclusive.recovered());
-        // A failure to write the ignore files does not stop the recording.
+        // If the ignore files cannot be written, the events are still recorded.
         let _ = ignored::keep_current(self.log.storage().as_ref(), self.log.dir());
         Ok(exclusive)
     }
@@ -237,7 +237,8 @@ impl Team {
         };
         let reader = rollback::checked(&self.log, reader)?;
         if let (Some(rollback), true) = (reader.rollback(), self.kept_open()) {
-            // A long-running process cannot show notes with its answer, so it refuses instead of adding a note.
+            // A long-running process cannot show notes with its answer, so the process refuses the command instead of adding a
+            // note.
             return Err(self.log.rolled_back(rollback.clone()).into());
         }
         self.say(reader.notes());
@@ -270,13 +271,13 @@ impl Team {
         self.live = Some(live);
     }
 
-    /// Answers from the state up to the current head. Rebuilds a damaged derived file once. The shared writer waits during the
-    /// answer; for long work use `survey`.
+    /// Answers from the state up to the current head. If a derived file is damaged, rebuilds it once. The shared writer waits
+    /// during the answer; for long work use `survey`.
     pub fn query<A>(&mut self, answer: impl FnMut(&Live, &Reader) -> Result<A>) -> Result<A> {
         answered(answer, |question| self.queried(question))
     }
 
-    // Runs the query. This function has no type parameter, so that it is compiled only once.
+    // Runs the query. This function has no type parameter, so that the compiler generates its code only once.
     fn queried(&mut self, answer: Question<'_>) -> Result<()> {
         let open_team = self.open_team();
         let answered = open_team.and_then(|open_team| open_team.query(self, &mut *answer));
@@ -408,7 +409,7 @@ pub(crate) fn open(live: &Live) -> Result<()> {
     Err(refusal.hint(hint).into())
 }
 
-/// Turns an event that the engine rejected into a refusal of the input. The engine validates events before it writes.
+/// Turns the engine's error about an invalid event into a refusal of the input. The engine validates events before it writes.
 pub(crate) fn input_fault(error: Error) -> Failure {
     match error {
         Error::Invalid { ref field, .. } => {

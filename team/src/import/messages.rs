@@ -1,8 +1,8 @@
 //! `import --messages`: imports message envelopes, which are JSON lines in any order.
 //!
-//! The import makes two passes. The first pass checks every line. From each line, it keeps only the key and the position in the input. The
-//! second pass reads the lines again in the order of `(created_at, id)` and records them. A new team is built in a staging directory, so
-//! that a failed import leaves no trace.
+//! The import makes two passes. The first pass checks every line. From each line, the first pass keeps only the key and the
+//! position in the input. The second pass reads the lines again in the order of `(created_at, id)` and records them. A new team is
+//! built in a staging directory, so that a failed import leaves no trace.
 
 use crate::handle::staged::StagedTeam;
 use crate::handle::team;
@@ -201,7 +201,7 @@ fn record<S: State, R: BufRead + Seek>(
     Ok((first, last))
 }
 
-/// Returns the entries that the team does not have and whose agents may act in the team.
+/// Returns the entries whose messages are new to the team, and whose agents may act in the team.
 fn admitted(live: &Live, entries: Vec<Entry>, report: &mut Report) -> Result<Vec<Entry>> {
     let mut gated: BTreeMap<Box<str>, bool> = BTreeMap::new();
     let mut agents: BTreeMap<String, Option<String>> = BTreeMap::new();
@@ -237,8 +237,8 @@ fn admitted(live: &Live, entries: Vec<Entry>, report: &mut Report) -> Result<Vec
     Ok(admitted)
 }
 
-/// Returns true if no message may complete the task, because the task lacks its required approval. The import cannot change the requirement
-/// or the approval, so each task is looked up once.
+/// Returns true if messages must not complete the task, because the task lacks its required approval. The import cannot change the
+/// requirement or the approval, so each task is looked up once.
 fn is_gated(live: &Live, task: &str, known: &mut BTreeMap<Box<str>, bool>) -> Result<bool> {
     if let Some(gated) = known.get(task) {
         return Ok(*gated);

@@ -21,7 +21,7 @@ pub(crate) struct Entry {
     pub line: u64,
     offset: u64,
     pub len: u32,
-    /// Parts of the message that do not apply to its task.
+    /// Parts of the message that cannot be applied to the message's task.
     pub unapplied: Vec<Unapplied>,
     /// Task that the message reports as completed.
     pub completes: Option<Box<str>>,
@@ -48,8 +48,8 @@ pub(crate) fn append<S: State>(writer: &Writer<S>, event: NewEvent) -> Result<Op
     Ok(appended.map_err(input_fault)?.map(|last| last.last_seq))
 }
 
-/// Reads the whole input once. Returns its valid messages in the order of `(created_at, id)`. If several lines have the same id, uses the
-/// first of these lines. If `latest` is given, a message with a later time is malformed.
+/// Reads the whole input once. Returns the valid messages of the input in the order of `(created_at, id)`. If several lines have
+/// the same id, uses the first of these lines. If `latest` is given, a message with a later time is malformed.
 pub(crate) fn index<R: BufRead>(
     source: &mut R,
     latest: Option<Timestamp>,

@@ -90,7 +90,7 @@ pub(crate) struct ChatAck {
     pub line: u64,
 }
 
-/// A snapshot of a task, with the parts of it that cannot be imported.
+/// A snapshot of a task, and the parts of the snapshot that cannot be imported.
 pub(crate) struct ChatTask {
     pub task: TaskImported,
     pub left_out: Vec<Omission>,

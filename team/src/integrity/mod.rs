@@ -59,7 +59,7 @@ fn path(log: &Log, name: &str) -> PathBuf {
     log.dir().join(DERIVED_DIR).join(name)
 }
 
-/// Reads the last result; `None` if there is no result of this log.
+/// Reads the last result; `None` if there is no result for this log.
 fn read<T: DeserializeOwned>(log: &Log, name: &str) -> Option<T> {
     let bytes = log.storage().read(&path(log, name), BYTES_MAX).ok()?;
     let stored: StoredResult<T> = serde_json::from_slice(&bytes).ok()?;

@@ -16,10 +16,10 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 const WHILE_LOCKED: Duration = Duration::from_millis(100);
 
 impl Team {
-    /// Sends a message that requires an ack, and blocks until the message is acknowledged or becomes a dead letter. If the message was sent
-    /// earlier and still waits for its ack, waits for that ack, so that a killed sender can be started again. If the earlier message
-    /// requires no ack, answers that it is a duplicate. After the deadline, answers with the present state of the message, which is
-    /// recorded and still waits for its ack.
+    /// Sends a message that requires an ack, and blocks until the message is acknowledged or becomes a dead letter. If the message
+    /// was sent earlier and still waits for its ack, this function waits for that ack, so that a killed sender can be started
+    /// again. If the earlier message requires no ack, the answer says that the message is a duplicate. After the deadline, the
+    /// answer contains the present state of the message, which is recorded and still waits for its ack.
     pub fn send_and_wait(&mut self, mut send: Send, deadline: &Deadline) -> Result<SendAnswer> {
         send.delivery.get_or_insert_default();
         let actor = self.acting(self.control.actor.clone())?;

@@ -57,7 +57,7 @@ impl Init {
 }
 
 impl Root {
-    /// Creates a team, or adds members to an existing one. A repeated call does no harm.
+    /// Creates a team, or adds members to an existing team. A repeated call changes nothing.
     ///
     /// # Errors
     /// `invalid_input`, `format_mismatch`, `unsafe_file_system`, `team_exists`; I/O.

@@ -37,8 +37,8 @@ pub struct JoinAnswer {
 }
 
 impl Root {
-    /// Copies a team from a journal: fetches all of its events, and lets this host record in it. A repeated call fetches new
-    /// events. Events in a backup are read from the backup and verified against the journal; later events come from the
+    /// Copies a team from a journal: fetches all events of the team, and lets this host record events in the team. A repeated call
+    /// fetches new events. Events in a backup are read from the backup and verified against the journal; later events come from the
     /// journal. While folding, calls `progress` with `(events done, events in all)`.
     ///
     /// # Errors

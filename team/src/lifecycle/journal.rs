@@ -77,7 +77,7 @@ impl Team {
         self.keep_artifacts(journal, &mut kept)?;
         let adopted = self.alone(|team| Ok(team.log.adopt(journal, progress)?))?;
         self.reopen()?;
-        // Copies the artifacts that were stored meanwhile.
+        // Copies the artifacts that were stored during the move.
         self.keep_artifacts(journal, &mut kept)?;
         Ok(JournalAnswer {
             groups: adopted.pushed.groups,

@@ -276,7 +276,7 @@ fn dispatch_failed(live: &Live, due: &Due, actor: &str) -> Result<Option<NewEven
     ))
 }
 
-/// Returns the message of a delivery; an imported log may lack it. The delivery times out in any case.
+/// Returns the message of a delivery; `None` if an imported log does not contain the message. The delivery times out in both cases.
 pub(crate) fn message(live: &Live, delivery: &Delivery) -> Result<MessageInfo> {
     let known = live.message(&delivery.message_id)?;
     Ok(known.unwrap_or_else(|| MessageInfo::unknown(&delivery.message_id, &delivery.to)))

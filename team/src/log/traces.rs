@@ -138,7 +138,8 @@ impl Team {
     }
 }
 
-/// Returns the summary of a trace. Returns `None` if the state does not contain the trace, because the trace is newer than the state.
+/// Returns the summary of a trace. Returns `None` if the state does not contain the trace, which means that the trace is newer than
+/// the state.
 fn listed(
     live: &Live,
     reader: &Reader,

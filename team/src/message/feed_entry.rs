@@ -154,7 +154,7 @@ fn reassigned(message: &Message, task: &str) -> FeedEntry {
     of_task("task_reassigned", task, actor, summary)
 }
 
-/// Returns the entry which tells the owner of a task about a reviewer's decision.
+/// Returns the entry that tells the owner of a task about a reviewer's decision.
 fn decision(approval: &Approval) -> FeedEntry {
     let (kind, verb) = match approval.status {
         ApprovalStatus::Rejected => ("task_rejected", "rejected"),

@@ -71,7 +71,7 @@ struct Outcome {
 }
 
 impl Team {
-    /// Records that the recipient of a message was notified of it.
+    /// Records that the recipient was notified of the message.
     pub fn mark_notified(&mut self, mark: MarkNotified) -> Result<MarkNotifiedAnswer> {
         let MarkNotified { worker, message_id } = mark;
         let outcome = self.mark(Mark::Notified, &worker, &message_id)?;
@@ -82,7 +82,7 @@ impl Team {
         })
     }
 
-    /// Records that the recipient of a message received it.
+    /// Records that the recipient received the message.
     pub fn mark_delivered(&mut self, mark: MarkDelivered) -> Result<MarkDeliveredAnswer> {
         let MarkDelivered { worker, message_id } = mark;
         let Outcome { known, dispatch } = self.mark(Mark::Delivered, &worker, &message_id)?;

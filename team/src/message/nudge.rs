@@ -231,7 +231,7 @@ impl Command for Group {
         CommandTerms::new(Authority::Anyone)
     }
 
-    /// Checks each agent again under the lock, because an agent may have become active or been nudged meanwhile.
+    /// Checks each agent again under the lock, because an agent possibly became active or was nudged in the meantime.
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Vec<Wake>>> {
         let (mut due, mut events) = (Vec::new(), Vec::<NewEvent>::new());
         let mut random = self.random;

@@ -249,7 +249,7 @@ impl Team {
 impl PrimeAnswer {
     /// Drops items from the end of the longest list until the answer fits its token budget.
     fn fit(&mut self) {
-        // Drops commands first, so that the lists keep room. The last command, `wait`, stays.
+        // Drops commands first, so that more room remains for the lists. Keeps the last command, `wait`.
         while self.commands.len() > 2
             && tokens::estimate(&self.commands.join("\n")) > TOKENS_AIMED_AT / 3
         {
@@ -525,7 +525,7 @@ fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
     }
     if !closed {
         let mail = answer.unread.items.first().map(|mail| &mail.message_id);
-        // Suggests to acknowledge the newest post shown, because that ack covers all earlier posts.
+        // Suggests an ack of the newest post in the answer, because that ack covers all earlier posts.
         let post = answer.posts.items.last().map(|post| &post.id);
         let ids = mail.into_iter().chain(post);
         commands.extend(ids.map(|id| ack(team, agent, id)));

@@ -394,7 +394,7 @@ impl NewMessage {
         let Settled::Sent(message, _) = &settled else {
             return Ok((settled, events));
         };
-        // Accepts an update even if the budget is spent, because it reports on work that has begun.
+        // Accepts an update even if the budget is spent, because the update reports on work that has begun.
         if message.kind != MessageType::TaskUpdate {
             budget::check(live, Some(&message.from))?;
         }

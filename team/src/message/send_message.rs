@@ -97,7 +97,7 @@ pub(crate) fn body(text: &str) -> Result<String, Refusal> {
 }
 
 impl OutgoingMail {
-    /// Returns the mail in the inbox with this sender and this text. If there is none, returns new mail with its event.
+    /// Returns the mail in the inbox with this sender and this text. If there is no such mail, returns new mail with its event.
     pub fn post(&self, live: &Live, now: Timestamp) -> Result<StoredMail> {
         if let Some(same) = live.same_mail(&self.from, &self.to, &self.body)? {
             let marks = live.marks(&same.id)?;

@@ -1,4 +1,4 @@
-//! `mode-prompt`: starts the skills that a prompt requests. Decides on the whole prompt before it records any event.
+//! `mode-prompt`: starts the skills that a prompt requests. Decides on the whole prompt before any event is recorded.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::answer::{Keyword, PromptAnswer, Started};
@@ -25,7 +25,7 @@ operation! {
 }
 
 impl Team {
-    /// Starts the skills that a prompt requests: all of them or none.
+    /// Starts all skills that a prompt requests, or no skill.
     ///
     /// # Errors
     /// `mode_denied`, with the whole [`PromptAnswer`] in its details; `invalid_input`, `team_closed`; errors of the

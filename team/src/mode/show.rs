@@ -1,4 +1,4 @@
-//! `mode-show`, `mode-list`: show the states of modes for a session. The session's own states hide the root's.
+//! `mode-show`, `mode-list`: show the states of modes for a session. The session's own states hide the root's states.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::shown::ModeShown;

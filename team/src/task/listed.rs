@@ -26,7 +26,7 @@ impl Listed {
         listed.collect()
     }
 
-    /// Returns true if the lease of the claim has expired but no event records the expiry yet. Another agent may then claim
+    /// Returns true if the lease of the claim has expired but no event records the expiry yet. In that case, other agents can claim
     /// the task.
     pub fn lease_expired(&self) -> bool {
         self.lease_expired

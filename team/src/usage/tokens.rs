@@ -1,8 +1,8 @@
 //! Estimate of the number of language-model tokens in a text.
 
-/// Estimates the number of tokens in a text, rather too many than too few. A token counts as three letters, two punctuation
-/// signs, two bytes of another script, or six spaces. A digit counts as about one token, because ids are split into small
-/// tokens.
+/// Estimates the number of tokens in a text. The estimate is too high rather than too low. A token counts as three letters, two
+/// punctuation signs, two bytes of another script, or six spaces. A digit counts as about one token, because ids are split into
+/// small tokens.
 pub fn estimate(text: &str) -> usize {
     let sixths: usize = text
         .bytes()

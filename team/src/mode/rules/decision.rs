@@ -94,7 +94,8 @@ impl<'a> ModeDecision<'a> {
         Ok(self.state(scope, mode)?.filter(WorkingState::is_active))
     }
 
-    /// Returns the state that a caller in this scope sees, with its scope: the session's state, else the root's.
+    /// Returns the state that a caller in this scope sees, with the scope of that state: the session's state, else the root's
+    /// state.
     pub fn visible(&self, scope: &Scope, mode: Mode) -> Result<Option<(Scope, WorkingState)>> {
         for scope in visible_from(scope) {
             if let Some(state) = self.state(&scope, mode)? {
@@ -104,8 +105,8 @@ impl<'a> ModeDecision<'a> {
         Ok(None)
     }
 
-    /// Returns the active state of a mode for a caller in a scope: the session's, else the root's. An ended state of the session
-    /// does not hide the root's active state here.
+    /// Returns the active state of a mode for a caller in a scope: the session's state, else the root's state. In this function, an
+    /// ended state of the session does not hide the root's active state.
     pub fn already_active(
         &self,
         scope: &Scope,

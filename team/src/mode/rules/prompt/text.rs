@@ -82,8 +82,8 @@ fn outcome(team: &str, answer: &PromptAnswer) -> Vec<String> {
     parts
 }
 
-/// Describes a started mode and the tool call that changes its state. The call names the scope, because the MCP server may
-/// use another session.
+/// Describes a started mode and the tool call that changes its state. The call names the scope, because the MCP server possibly
+/// uses another session.
 fn activated(team: &str, started: &Started) -> String {
     let scope = Scope::for_session(started.session_id.as_deref());
     let call = tool_call("state_write", started.mode, Some(team), &scope);
