@@ -52,8 +52,8 @@ impl Agent {
         user: bool,
     ) -> Result<PathBuf, CommandError> {
         let name = match (self, user) {
-            // The settings hold paths of this machine. They go into the local file, because other machines share the project's
-            // settings file.
+            // The settings hold paths of this machine. Such settings go into the local file, because other machines
+            // share the project's settings file.
             (Agent::Claude, false) => ".claude/settings.local.json",
             (Agent::Claude, true) => ".claude/settings.json",
             (Agent::Codex, _) => ".codex/hooks.json",

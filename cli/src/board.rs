@@ -1,7 +1,8 @@
-//! The board in a terminal. It shows agents, tasks, items that need attention, and the newest events.
+//! The board in a terminal. The board shows agents, tasks, items that need attention, and the newest events.
 //!
-//! `load` reads a team, `remote` through the daemon on another machine. `state` changes the state at each key, each second and each load. `view` draws the state onto
-//! cells. Only `terminal` uses the terminal.
+//! `load` reads a team of this machine. `remote` reads a team through the daemon on another machine. `state` changes
+//! the state at each key, each second and each load. `view` draws the state onto cells. Only `terminal` uses the
+//! terminal.
 
 mod clock;
 mod cursor;

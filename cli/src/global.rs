@@ -60,7 +60,7 @@ impl Global {
     }
 }
 
-/// Returns true if argv asks for JSON. This is known before parsing, so that a usage error is also printed as JSON.
+/// Returns true if argv asks for JSON. Does not parse argv, so that a usage error is also printed as JSON.
 pub fn wants_json(argv: &[OsString]) -> bool {
     argv.iter()
         .skip(1)

@@ -50,7 +50,8 @@ struct Entry {
     sslrootcert: Option<PathBuf>,
     sslcert: Option<PathBuf>,
     sslkey: Option<PathBuf>,
-    /// Field of earlier versions, for NATS. It is accepted, so that the other entries of the file can be read.
+    /// Field of earlier versions, for NATS. This field is accepted, so that the other entries of the file can be
+    /// read.
     #[serde(rename = "creds")]
     _creds: Option<IgnoredAny>,
     /// Field of earlier versions, for NATS.

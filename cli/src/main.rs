@@ -1,4 +1,4 @@
-//! The command line of teamlog. It parses argv, calls `teamlog-team` or the daemon, and renders the answer.
+//! The command line of teamlog. The program parses argv, calls `teamlog-team` or the daemon, and renders the answer.
 #![forbid(unsafe_code)]
 
 mod agents;

@@ -1,8 +1,9 @@
 //! The positional argument TEAM. If TEAM is left out, `-t/--team` names the team, else `TEAMLOG_TEAM`, else TEAM is
 //! the only open team of the data root.
 //!
-//! clap's definition of the command tells how many positional arguments there are. If all of them are typed, the first is
-//! TEAM. If one is missing, TEAM is missing. If the last argument is optional, the first word is TEAM if it names a team.
+//! clap's definition of the command tells how many positional arguments there are. If all positional arguments are
+//! typed, the first is TEAM. If one of them is missing, TEAM is missing. If the last argument is optional, the first
+//! word is TEAM if it names a team.
 
 use clap::{Arg, Command};
 use std::ffi::OsString;

@@ -16,7 +16,7 @@ const TEAM_NAME: &str = "team_name";
 const SESSION: &str = "session_id";
 /// Argument for the size of a page. A value that is too large is reduced to the maximum.
 const LIMIT: &str = "limit";
-/// Argument that some clients send. It is ignored.
+/// Argument that some clients send. This argument is ignored.
 const WORKING_DIRECTORY: &str = "workingDirectory";
 /// The largest number up to which floats represent every integer exactly.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;

@@ -25,7 +25,7 @@ const INSTRUCTIONS: &str = "Read a team's log: tasks, mail, traces, events. Read
 pub type Elsewhere =
     Arc<dyn Fn(&str, &str, &Map<String, Value>) -> Option<Result<String, ToolError>> + Send + Sync>;
 
-/// The server for one client. It keeps no state between calls.
+/// The server for one client. The server keeps no state between calls.
 #[derive(Clone)]
 pub(crate) struct Server {
     /// The data root. Without a data root, `elsewhere` runs every tool.

@@ -46,7 +46,7 @@ pub struct Call {
     pub last_event_id: Option<String>,
     /// True if `Accept` asks for `text/event-stream`.
     pub wants_stream: bool,
-    /// Deadline of the answer. It ends early if the client disconnects.
+    /// Deadline of the answer. The deadline ends early if the client disconnects.
     pub deadline: Deadline,
     /// Batch that executes the call, if any.
     pub batch: Option<Batch>,

@@ -1,4 +1,5 @@
-//! The front answers requests for health, metrics, the page and control. It passes all other requests to admission.
+//! The front answers requests for health, metrics, the page and control. The front passes all other requests to
+//! admission.
 
 mod control;
 mod health;

@@ -65,8 +65,8 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         self.clear();
-        // Unlock explicitly. Closing may not unlock, because a child process that another thread starts shares the open
-        // file until its `exec`.
+        // Unlock explicitly. Closing the file does not always unlock it, because a child process that another thread
+        // starts shares the open file until its `exec`.
         let _ = self.file.unlock();
     }
 }

@@ -70,7 +70,7 @@ metrics! {
 }
 
 impl Metrics {
-    /// Counts a connection. It counts as open until the returned guard is dropped.
+    /// Counts a connection. The connection counts as open until the returned guard is dropped.
     pub fn connected(&self, via: Via) -> GaugeGuard {
         let name = match via {
             Via::Tcp => "tcp",
@@ -82,7 +82,7 @@ impl Metrics {
         GaugeGuard::new(self.connections.get_or_create_owned(&via))
     }
 
-    /// Counts a stream. It counts as open until the returned guard is dropped.
+    /// Counts a stream. The stream counts as open until the returned guard is dropped.
     pub fn streaming(&self) -> GaugeGuard {
         GaugeGuard::new(self.streams.clone())
     }

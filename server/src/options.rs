@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use teamlog_team::RootOptions;
 
-/// Function that answers calls. It runs on a thread that may block.
+/// Function that answers calls. The function runs on a thread that may block.
 pub type Answering = Arc<dyn Fn(&Arc<Served>, &Call) -> Answer + Send + Sync>;
 
 /// Options of the daemon.

@@ -1,4 +1,5 @@
-//! A pool for blocking work on the runtime's blocking threads. It limits the numbers of running and of queued jobs.
+//! A pool for blocking work on the runtime's blocking threads. The pool limits the number of running jobs and the
+//! number of queued jobs.
 
 use crate::slots::Slots;
 use std::panic::{AssertUnwindSafe, catch_unwind};

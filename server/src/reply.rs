@@ -99,7 +99,7 @@ impl From<Reply> for Answer {
     }
 }
 
-/// A stream with status 200. It ends when the sender is dropped, the client disconnects, or the daemon stops.
+/// A stream with status 200. The stream ends when the sender is dropped, the client disconnects, or the daemon stops.
 ///
 /// The channel is bounded. If the client is too slow, the sender finds the channel full and ends the stream. If the client
 /// accepts nothing, the connection is closed.

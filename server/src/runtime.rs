@@ -1,5 +1,5 @@
-//! `runtime.json`: the connection data of a team, readable only by its owner. It contains the team's token, which is stored
-//! nowhere else. The data root also has a `runtime.json`, whose token gives access to all teams.
+//! `runtime.json`: the connection data of a team, readable only by its owner. The file contains the team's token,
+//! which is stored nowhere else. The data root also has a `runtime.json`, whose token gives access to all teams.
 
 use crate::running::Running;
 use crate::served::Served;

@@ -185,7 +185,7 @@ impl Served {
             stopping: AtomicBool::new(false),
         }
     }
-    /// Returns the data root. Its teams stay open between calls.
+    /// Returns the data root. The teams of this root stay open between calls.
     pub fn root(&self) -> &Root {
         &self.root
     }
@@ -197,7 +197,7 @@ impl Served {
     pub fn pasts(&self) -> &Pasts {
         &self.pasts
     }
-    /// Opens a team. This is cheap, because the state of the team stays in memory.
+    /// Opens a team. Opening is cheap, because the state of the team stays in memory.
     pub fn team(&self, name: &str) -> teamlog_team::Result<Team> {
         self.root.team(name)
     }
@@ -268,8 +268,8 @@ impl Served {
     pub(crate) fn now(&self) -> Timestamp {
         self.root.options().clock.now()
     }
-    /// Returns the cancellation token of a team, or `None` for an unknown team. It is canceled when the team's token is
-    /// replaced or when the team is no longer served.
+    /// Returns the cancellation token of a team, or `None` for an unknown team. The cancellation token is canceled
+    /// when the team's token is replaced or when the team is no longer served.
     pub(crate) fn revoked(&self, team: &str) -> Option<CancellationToken> {
         let known = self.read();
         let entry = known.teams.get(team);

@@ -1,4 +1,4 @@
-//! The daemon's TLS certificate and key. They are reloaded when their files are renewed.
+//! The daemon's TLS certificate and key. Certificate and key are reloaded when their files are renewed.
 
 use crate::failure::{Result, StartError};
 use std::fs;

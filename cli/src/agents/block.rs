@@ -33,7 +33,8 @@ impl Block {
         Ok(match text {
             "" => format!("{block}\n"),
             _ if text.ends_with('\n') => format!("{text}\n{block}\n"),
-            // No line break follows the block. This records that the original text did not end with a line break.
+            // No line break follows the block. The missing line break records that the original text did not end with
+            // a line break.
             _ => format!("{text}\n\n{block}"),
         })
     }

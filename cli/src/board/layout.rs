@@ -38,7 +38,7 @@ impl Panel {
 pub struct Layout {
     /// The first row, which shows the team.
     pub header: Rect,
-    /// Row for an error. Its height is zero without an error.
+    /// Row for an error. The height of the row is zero without an error.
     pub fault: Rect,
     /// Row with the names of all panels, used if only one panel fits.
     pub tabs: Rect,

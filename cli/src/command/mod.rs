@@ -1,4 +1,4 @@
-//! The subcommands. Each file has the arguments of one subcommand and runs it.
+//! The subcommands. Each file has the arguments of one subcommand, and the code that runs this subcommand.
 
 #[macro_use]
 mod subcommand;

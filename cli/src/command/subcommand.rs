@@ -1,5 +1,6 @@
-//! Subcommands as rows of a table. Most subcommands carry out one operation. Their arguments are TEAM and the operation's
-//! input, which derives `clap::Args`. A row adds the renderer of the answer, and options that the input does not have.
+//! Subcommands as rows of a table. Most subcommands carry out one operation. The arguments of such a subcommand are
+//! TEAM and the operation's input, whose type derives `clap::Args`. A row adds the renderer of the answer, and
+//! options that the input does not have.
 
 use super::Past;
 use super::printed::{Printed, of};

@@ -48,7 +48,7 @@ impl Args {
             (None, false) => Format::Text,
         };
         let answer = context.read_at(&self.team, self.at, self.input)?;
-        // Print line by line, because the text of a long trace may not fit in memory.
+        // Print line by line, because the text of a long trace can be too large for memory.
         match format {
             Format::Json if !context.out.is_json() => context.out.json(&answer)?,
             Format::Text | Format::Json => context.answer(&answer, timeline::story)?,

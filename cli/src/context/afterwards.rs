@@ -17,7 +17,7 @@ const DAEMON_DEADLINE: Duration = Duration::from_millis(200);
 const REMOTE_DEADLINE: Duration = Duration::from_secs(2);
 
 impl Context {
-    /// Stores writes that the guard refused. They are recorded after the answer is printed.
+    /// Stores writes that the guard refused. These writes are recorded after the answer is printed.
     pub fn put_off(&mut self, team: &str, refused: RefusedWrites) {
         self.afterwards = Some((team.to_owned(), refused));
     }

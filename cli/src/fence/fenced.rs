@@ -28,7 +28,7 @@ pub const GRACE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_secs(1);
 /// Interval at which the end of all processes is checked.
 const ENDING_LOOK: Duration = Duration::from_millis(20);
-/// Maximum wait for killed processes. They end quickly unless the kernel is busy in a system call.
+/// Maximum wait for killed processes. Killed processes end quickly unless the kernel is busy in a system call.
 const KILLED: Duration = Duration::from_secs(2);
 /// Signal with which the supervisor tells the init stage to end the command. Other processes ignore this signal, so the
 /// supervisor may send it repeatedly.

@@ -1,8 +1,8 @@
 //! Verifies the daemon's certificate. A certificate is accepted if a trusted certificate signed it according to the usual
 //! rules of TLS, or if it is itself a trusted certificate, byte for byte.
 //!
-//! The second way is needed for self-signed certificates. They are often marked as authorities, and the usual rules refuse
-//! such a certificate for a server.
+//! The second way is needed for self-signed certificates. Such certificates are often marked as authorities, and the
+//! usual rules refuse such a certificate for a server.
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};

@@ -78,7 +78,8 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
         .collect()
 }
 
-/// Returns lines that begin with `NOT APPLIED`. They name the change that the message did not make, and the reason.
+/// Returns lines that begin with `NOT APPLIED`. These lines name the change that the message did not make, and the
+/// reason.
 fn unapplied(answer: &SendAnswer) -> Vec<String> {
     let task = visible(answer.message.task_id.as_deref().unwrap_or_default());
     if answer.applied == Some(Applied::Superseded) {

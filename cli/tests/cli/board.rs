@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-/// Time limit for waits. It is long, because only a failing test reaches it.
+/// Time limit for waits. The limit is long, because only a failing test reaches this limit.
 const LONG: Duration = Duration::from_secs(60);
 
 /// A board on its own terminal. It runs in a shell that prints the terminal's settings after the board ends.
@@ -195,7 +195,7 @@ fn it_goes_along_and_leaves_the_terminal_as_it_was() {
     let began = Instant::now();
     cli.ok("append demo --kind zqzqzqzq --actor ci");
     assert!(began.elapsed() < LONG / 4);
-    // The board writes only changed cells. These letters were not on the screen before.
+    // The board writes only changed cells, so wait for letters that were not on the screen before.
     board.until("zqzqzqzq");
     board.keys("?");
     board.until("local time, UTC, relative");

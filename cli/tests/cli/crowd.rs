@@ -4,7 +4,7 @@ use crate::daemon::Daemon;
 use crate::prelude::*;
 use std::net::TcpStream;
 
-/// Number of idle connections. It is larger than the daemon's limit of open files.
+/// Number of idle connections. This number is larger than the daemon's limit of open files.
 const CROWD: usize = 150;
 
 /// Starts the daemon with a hard limit of open files.

@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, Read, Write};
 use std::net::TcpStream;
 
-/// A running daemon. It is killed on drop.
+/// A running daemon. The daemon is killed on drop.
 pub struct Daemon {
     child: Child,
     /// First line of the daemon's output.

@@ -129,7 +129,7 @@ fn one_of_two_senders_wins(format: &str, when: &str) {
     let found = messages(&cli);
     assert_eq!(found.last().map(String::as_str), Some("second"), "{what}");
     if when == "exit" {
-        // The first message was written, so the log keeps it. Its command was not acknowledged: the
+        // The first message was written, so the log keeps it. The command of this message was not acknowledged: the
         // error says that the lock was lost.
         assert_eq!(found, ["first", "second"], "{what}");
         assert!(first.stderr.contains("\"lock_lost\""), "{what}");

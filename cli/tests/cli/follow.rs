@@ -6,7 +6,7 @@ use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-/// Time limit for waits. It is long, because only a failing test reaches it.
+/// Time limit for waits. The limit is long, because only a failing test reaches this limit.
 const LONG: Duration = Duration::from_secs(30);
 
 /// A process, with its lines of output as they arrive.

@@ -95,7 +95,7 @@ impl Cli {
         path
     }
 
-    /// Ticks until `demo` has `count` dead letters. Their ack timeout must be short.
+    /// Ticks until `demo` has `count` dead letters. The ack timeout of the team must be short.
     pub fn until_dead_letters(&self, count: usize) {
         until("the deliveries are dead letters", || {
             self.ok("tick demo");
@@ -206,7 +206,7 @@ impl Ran {
         Ran::from_output(command.output().unwrap())
     }
 
-    /// Converts the output of a process. It must be UTF-8.
+    /// Converts the output of a process. The output must be UTF-8.
     pub fn from_output(output: std::process::Output) -> Ran {
         Ran {
             code: output.status.code(),

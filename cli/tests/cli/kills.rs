@@ -121,7 +121,7 @@ struct Storm<'a> {
     seed: u64,
     kills: usize,
     deadline: Instant,
-    /// Maximum time between two kills in microseconds. It allows a few commands.
+    /// Maximum time between two kills in microseconds. This time allows a few commands.
     pace: u64,
     acknowledged: AtomicUsize,
     over: AtomicBool,

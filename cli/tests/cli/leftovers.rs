@@ -26,7 +26,7 @@ fn traced(cli: &Cli, inject: &str, line: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Returns the hidden names in `teams`. They are not teams.
+/// Returns the hidden names in `teams`. Directories with hidden names are not teams.
 fn staging(cli: &Cli) -> Vec<String> {
     let names = fs::read_dir(cli.dir().join("teams")).unwrap();
     let mut names: Vec<String> = names

@@ -86,7 +86,8 @@ fn a_held_lock_ends_in_75_and_names_the_holder() {
 #[test]
 fn the_lock_is_not_held_while_input_is_awaited() {
     let cli = Cli::with_team();
-    // This process reads its batch from a pipe that stays open. It must not hold the lock while it waits for input.
+    // This process reads its batch from a pipe that stays open. The process must not hold the lock while it waits for
+    // input.
     let mut waiting = cli
         .command("append demo --batch - --batch-size 1")
         .stdin(Stdio::piped())

@@ -158,7 +158,7 @@ fn one_of_many_processes_updates_the_version_that_all_saw() {
 #[test]
 fn many_processes_send_and_nothing_is_lost_or_doubled() {
     let cli = team();
-    // Half of the racers send an identical message. It must be recorded once.
+    // Half of the racers send an identical message. This message must be recorded exactly once.
     let rounds = race(|racer, at| {
         let (from, body) = match racer % 2 {
             0 => ("worker-0".to_owned(), format!("round {at}")),

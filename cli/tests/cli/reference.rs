@@ -124,8 +124,9 @@ pub fn prepared() -> Cli {
     cli
 }
 
-/// Puts a script called `teamlog` first in the `PATH`. The script runs the real program with the words `before` and stores the
-/// output of each run. It stops commands that follow or serve after a second, and starts a daemon for commands that ask one.
+/// Puts a script called `teamlog` first in the `PATH`. The script runs the real program with the words `before` and
+/// stores the output of each run. The script stops commands that follow or serve after a second, and starts a daemon
+/// for commands that ask one.
 fn recorder(cli: &Cli, before: &str) {
     let bin = cli.dir().join(".bin");
     std::fs::create_dir_all(&bin).unwrap();
@@ -158,7 +159,7 @@ fn recorder(cli: &Cli, before: &str) {
     assert!(installed.unwrap().success());
 }
 
-/// Runs an example in a shell. It must exit with 0 and may print only notes to standard error.
+/// Runs an example in a shell. The example must exit with 0 and may print only notes to standard error.
 fn run_example(cli: &Cli, example: &str, bin: &Path) -> Result<(), String> {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let output = Command::new("sh")
@@ -187,7 +188,7 @@ pub fn needs_more(example: &str) -> bool {
 /// Commands that record no events but write files: `views sync` repairs view files, and the others make a daemon write its
 /// address.
 pub const SERVING: [&str; 4] = ["dashboard", "serve", "token rotate", "views sync"];
-/// Commands that write files outside of a team. They also fail under a limit of file sizes.
+/// Commands that write files outside of a team. These commands also fail under a limit of file sizes.
 pub const WRITING_ELSEWHERE: [&str; 9] = [
     "artifact get",
     "backup",

@@ -1,6 +1,6 @@
 //! Counts the system calls of a command under strace. Besides views and derived files, a command makes one write of
-//! data, one sync and one write of the head. It opens only certain derived files, and its total number of calls has a
-//! budget. If strace is missing or not permitted, the tests print a note and pass.
+//! data, one sync and one write of the head. A command opens only certain derived files, and the total number of its
+//! calls has a budget. If strace is missing or not permitted, the tests print a note and pass.
 
 use crate::prelude::*;
 use tempfile::TempDir;
@@ -163,7 +163,7 @@ fn commands_that_only_ask_sync_nothing_and_leave_the_log_alone() {
 /// checks a file descriptor before closing it. Waiting for a thread depends on scheduling.
 const VARYING: &str = "trace=!brk,mmap,munmap,mprotect,madvise,fcntl,futex,sched_yield";
 
-/// The document with the budgets. It is for people and for this test.
+/// The document with the budgets, which people and this test read.
 const BUDGETS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../docs/performance/budgets.md"

@@ -106,8 +106,8 @@ function Whole({ story, command, loading, older }: Props) {
     go({ event: row.seq }, { replace: chosen !== null });
   };
   const onActive = (index: number, picked: boolean): void => {
-    // If the fields of an event are shown, they follow the active row. Otherwise moving around does not change the
-    // address.
+    // If the fields of an event are shown, they follow the active row. If no fields are shown, a move to another row
+    // does not change the address.
     if (picked || chosen !== null) return choose(index);
     setActive(index);
     setFocus((count) => count + 1);

@@ -1,5 +1,5 @@
-// The session of the page, which the daemon gave for a one-time code. It is in sessionStorage, so that it survives a
-// reload and ends with the tab. A new tab gets the session from an open tab.
+// The session of the page, which the daemon gave for a one-time code. The session is stored in sessionStorage, so
+// that it survives a reload and ends with the tab. A new tab gets the session from an open tab.
 
 import { computed, signal } from "@preact/signals";
 import { ApiError, get, send, useCredentials } from "../api/client.ts";

@@ -1,5 +1,5 @@
-// Text that agents wrote. It is only inserted as a text node. Characters that change how the text around them is
-// displayed are shown as marks. A very long text is cut and can be expanded.
+// Text that agents wrote. Such text is only inserted as a text node. Characters that change how the text around them
+// is displayed are shown as marks. A very long text is cut and can be expanded.
 
 import { useState } from "preact/hooks";
 import type { JSX } from "preact";

@@ -127,8 +127,8 @@ impl History {
             .filter(|(name, _)| !lists("@variable-filled", name))
     }
 
-    /// Returns true if arithmetic reads the variable as a number. This includes a variable that the command does not
-    /// set, because such a variable is empty or comes from the environment.
+    /// Returns true if arithmetic reads the variable as a number. Also returns true for a variable that the command
+    /// does not set, because such a variable is empty or comes from the environment.
     pub fn is_number(&self, name: &str) -> bool {
         match self.variables.get(name) {
             _ if lists("@variable-number", name) => true,

@@ -1,5 +1,5 @@
-//! Symlinks that a command creates, and directories that the command moves or copies. They redirect paths that the
-//! command writes later.
+//! Symlinks that a command creates, and directories that the command moves or copies. Such links and directories
+//! redirect paths that the command writes later.
 //!
 //! The caller resolves links on the disk, but the links of the command do not exist there yet.
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-/// Maximum length of a message. It suffices for an artifact of maximum size with every byte escaped.
+/// Maximum length of a message. This length suffices for an artifact of maximum size with every byte escaped.
 pub const BYTES_MAX: u32 = 64 << 20;
 
 /// Sends a message.

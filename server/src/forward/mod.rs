@@ -1,5 +1,5 @@
-//! Forwarded commands: requests that are not HTTP. They come from the daemon's own user over the Unix socket and from agents
-//! on other machines over TLS. Each connection carries one request and one answer.
+//! Forwarded commands: requests that are not HTTP. Such requests come from the daemon's own user over the Unix
+//! socket, and from agents on other machines over TLS. Each connection carries one request and one answer.
 //!
 //! The client opens an HTTP connection and upgrades it (`Upgrade: teamlog-forward/2`). Client and daemon must have equal
 //! versions, because another version may interpret the messages differently. After the 101 reply, each side sends messages: a
@@ -92,7 +92,7 @@ impl io::Read for Timely<'_> {
     }
 }
 
-/// The client of a request. It may disconnect at any time.
+/// The client of a request. The client may disconnect at any time.
 #[derive(Debug)]
 pub struct Caller {
     served: Arc<Served>,

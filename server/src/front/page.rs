@@ -1,7 +1,9 @@
-//! `GET /`: the page for browsers. The page contains no data, so it needs no token. It fetches its data with a page session.
+//! `GET /`: the page for browsers. The page contains no data, so it needs no token. The page fetches its data with a
+//! page session.
 //!
-//! The page is one file that is built from `dashboard/` and contains its script and style. The content security policy has
-//! the digests of script and style, so that a browser runs no other code. It allows the page to contact only this daemon.
+//! The page is one file that is built from `dashboard/` and contains its script and style. The content security
+//! policy has the digests of script and style, so that a browser runs no other code. The policy allows the page to
+//! contact only this daemon.
 
 use crate::reply::Reply;
 use crate::state::AppState;

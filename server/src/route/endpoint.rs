@@ -206,12 +206,12 @@ impl Route {
             ..self
         }
     }
-    /// Marks the route as not concerning a team.
+    /// Marks the route as a route that concerns no team.
     pub(super) fn of_no_team(self) -> Route {
         let of_team = false;
         Route { of_team, ..self }
     }
-    /// Lets the route also answer as a stream. Its fields keep the names of their type.
+    /// Lets the route also answer as a stream. The input fields of such a route keep the names of the input's type.
     pub(super) fn streams(self) -> Route {
         let streams = true;
         Route { streams, ..self }.named(str::to_owned)

@@ -202,8 +202,8 @@ fn raw(value: &impl Serialize) -> Option<Box<RawValue>> {
     serde_json::value::to_raw_value(value).ok()
 }
 
-/// Returns true if the lease of the last claim has expired and no agent has claimed the task since. The expiry may not be
-/// recorded yet.
+/// Returns true if the lease of the last claim has expired and no agent has claimed the task since. Does not depend
+/// on an event that records the expiry.
 fn lease_expired(task: &projections::Task, context: &TaskContext) -> bool {
     let last = task.governed.claim.as_ref().map(|claim| claim.state);
     !task.status.is_final() && (context.lease_expired || last == Some(ClaimState::Expired))

@@ -21,7 +21,7 @@ pub const WARNING: &str = "X-Budget-Warning";
 /// Header with notes about the team, for example about a recovery of the log.
 pub const NOTE: &str = "X-Teamlog-Note";
 
-/// Header of an answer about the past. It names the last event that the answer includes.
+/// Header of an answer about the past. The header names the last event that the answer includes.
 pub const AT: &str = "X-Teamlog-At";
 
 /// Function that answers a call which only reads.
@@ -33,7 +33,7 @@ pub struct RequestContext<'a> {
     pub served: &'a Served,
     /// Past point that the call names, if any.
     at: Option<Point>,
-    /// The data root. It collects the notes of this call.
+    /// The data root. This handle of the root collects the notes of this call.
     pub root: Root,
     pub call: &'a Call,
     pub route: &'a Route,

@@ -14,12 +14,12 @@ const RETRY_MS: u32 = 1_000;
 /// Text between the seq and the JSON of an event.
 const DATA: &str = "\ndata: ";
 
-/// Returns the first frame of a stream. It shows the client that the stream works.
+/// Returns the first frame of a stream. This frame shows the client that the stream works.
 pub fn hello(after: u64) -> String {
     format!("retry: {RETRY_MS}\n: behind {after}\n\n")
 }
 
-/// Returns the frame of an event. Its id is the seq, from which a client resumes.
+/// Returns the frame of an event. The id of the frame is the seq, from which a client resumes.
 pub fn event(event: &Event<'_>) -> Bytes {
     let recorded = Recorded {
         sentence: Some(sentence(event)),

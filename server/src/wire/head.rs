@@ -1,5 +1,5 @@
-//! Second check of request heads, against request smuggling. It refuses heads that the HTTP parser accepts but that another
-//! program could interpret differently.
+//! Second check of request heads, against request smuggling. This check refuses heads that the HTTP parser accepts
+//! but that another program could interpret differently.
 //!
 //! The parser accepts a lone line feed as the end of a line, and ignores `Content-Length` if there is `Transfer-Encoding`. A proxy between
 //! client and server may interpret the head differently. Such a head is refused and its connection is closed.

@@ -11,7 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::process::{self, Command};
 
-/// First argument that selects the init stage. It is not a subcommand.
+/// First argument that selects the init stage. This word is not a subcommand.
 const WORD: &str = "fence-init";
 /// Formats of error messages: text or JSON.
 const FORMS: [&str; 2] = ["people", "json"];

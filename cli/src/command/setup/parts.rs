@@ -20,7 +20,7 @@ const HOOKS: [(&str, Hook); 6] = [
     ("prompt", Hook::Prompt),
     ("stop", Hook::Stop),
 ];
-/// Hook that older versions installed. It has no effect any more, so `setup` removes it.
+/// Hook that older versions installed. This hook no longer has an effect, so `setup` removes it.
 const RETIRED: (&str, Hook) = ("compaction", Hook::Compaction);
 const SKILL: &str = include_str!("../../../SKILL.md");
 /// Last line of a skill file that a setup wrote.

@@ -4,10 +4,10 @@ use super::*;
 use crate::waiting::until;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A certificate for localhost with its key. It is valid until 2120.
+/// A certificate for localhost with its key. The certificate is valid until 2120.
 const RENEWED: &str = include_str!("certificates/renewed.pem");
 const RENEWED_KEY: &str = include_str!("certificates/renewed.key");
-/// A certificate for localhost with its key. It expired in 2021.
+/// A certificate for localhost with its key. The certificate expired in 2021.
 const EXPIRED: &str = include_str!("certificates/expired.pem");
 const EXPIRED_KEY: &str = include_str!("certificates/expired.key");
 

@@ -25,8 +25,8 @@ interface Props {
 
 export function MachineDrawn({ machine, here, next, onStep, chosen }: Props) {
   const narrow = useNarrow();
-  // Several reports can lead from one state to another. They share one arrow, so that the drawing stays readable. A
-  // step that leads back to its state is only in the list below the drawing.
+  // Several reports can lead from one state to another. Such reports share one arrow, so that the drawing stays
+  // readable. A step that leads back to its state is only in the list below the drawing.
   const { placed, docs } = useMemo(() => {
     const merged = new Map<string, { from: string; to: string; label: string; doc: string }>();
     for (const step of machine.steps) {

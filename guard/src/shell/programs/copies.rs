@@ -95,7 +95,7 @@ impl<'a> Copies<'a> {
         walker.target(&dir, self.by);
     }
 
-    /// Returns true if the command created this link before. This happens when the command is walked through again.
+    /// Returns true if an earlier walk through the command already recorded this link.
     fn is_there(&self, walker: &Walker) -> bool {
         let (Value::Plain(to), [source], false) = (&self.to, self.sources, self.inside) else {
             return false;

@@ -83,7 +83,8 @@ fn nothing_is_acknowledged_into_a_segment_that_was_taken_away_or_cut() {
         harm(&segment(&stand));
         create(&stand).refused(503, "damaged");
         match number {
-            // The segment now has another inode and equal bytes. It is still the log, so the daemon opens it again.
+            // The segment now has another inode and equal bytes. This file is still the log, so the daemon opens it
+            // again.
             2 => {
                 create(&stand).is(201);
                 until_ready(&stand, 200);

@@ -123,7 +123,7 @@ fn a_call_wants_the_token_of_a_team_whichever_path_it_names() {
 #[test]
 fn many_wrong_tokens_slow_down_wrong_tokens_only() {
     let stand = Stand::new(&["demo"]);
-    // Delay of answers. It is much longer than an answer takes on a busy machine.
+    // Delay of answers. This delay is much longer than an answer takes on a busy machine.
     const DELAY: Duration = Duration::from_secs(2);
     let daemon = stand.serve_within(|limits| {
         limits.guesses = 3;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use teamlog_server::Limits;
 
 const SHORT: Duration = Duration::from_millis(200);
-/// Time limit for short work on a busy machine. It is shorter than the default limits.
+/// Time limit for short work on a busy machine. This limit is shorter than the default limits.
 const SOON: Duration = Duration::from_millis(4900);
 
 fn since<T>(what: impl FnOnce() -> T) -> (T, Duration) {
@@ -119,7 +119,7 @@ fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
     let (_stand, daemon, token) = Stand::demo_within(|limits| limits.connections = 3);
     let mut held: Vec<_> = (0..3).map(|_| Client::tcp(&daemon)).collect();
     for (client, path) in held.iter_mut().zip(["/v1/x", "/metrics", "/readyz"]) {
-        // A daemon that has just started may not be ready yet.
+        // Wait, because a daemon needs some time after its start until it is ready.
         until(path, || {
             client.call(&token, &format!("GET {path}"), "").status == 200
         });

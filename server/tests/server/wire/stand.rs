@@ -134,7 +134,7 @@ fn stream(every: u64) -> Streamed {
     std::thread::spawn(move || {
         for number in 0.. {
             let frame = format!("data: {number}\n\n");
-            // `blocking_send` waits for a slow receiver. It fails after the client disconnected.
+            // `blocking_send` waits for a slow receiver. The call fails after the client disconnected.
             if to.blocking_send(frame.into()).is_err() {
                 return;
             }
