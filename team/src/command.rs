@@ -66,7 +66,7 @@ pub(crate) trait Command: Clone + Send + 'static {
         Room::default()
     }
 
-    /// Returns events that store answers under further idempotency keys. Only a command that accepts several keys has any.
+    /// Returns events that store answers under further idempotency keys. Only a command that accepts several keys has such events.
     fn stored_answers(&self, _: &Self::Decided, _: &After<'_>) -> Vec<NewEvent> {
         Vec::new()
     }

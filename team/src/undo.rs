@@ -40,7 +40,7 @@ pub struct UndoAnswer {
     pub task_id: Option<String>,
 }
 
-/// Detail of a refusal: the seq of the event that must be read before the command can be decided.
+/// Detail of a refusal: the seq of an event. The caller reads that event, and then repeats the decision.
 const UNREAD: &str = "unread";
 /// Maximum number of earlier events to search for the first event of a command.
 const GROUP_MAX: u64 = 16;

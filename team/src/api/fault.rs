@@ -41,7 +41,7 @@ impl Fault {
         self
     }
 
-    /// Returns the fault of a failed command. `mutates` is true if the command may have recorded events.
+    /// Returns the fault of a failed command. `mutates` is true if the command has possibly recorded events.
     pub(super) fn from_failure(failure: &Failure, mutates: bool) -> Fault {
         let error = match failure {
             Failure::Refused(refusal) => return Fault::refused(refusal),

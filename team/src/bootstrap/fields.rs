@@ -35,8 +35,8 @@ pub struct Fields {
 
 /// Field under which the unknown fields of a message are kept.
 const MESSAGE: &str = "message";
-/// Bounds for mistyped fields. An unknown name in a message counts as a mistyped field if it differs from a known field by at most the
-/// first number of letters, and has at least the second number of letters.
+/// Bounds for mistyped fields. An unknown name in a message counts as a mistyped field if the name differs from a known field by at
+/// most the first number of letters, and has at least the second number of letters.
 const LOOKALIKE: (usize, usize) = (1, 4);
 
 impl Fields {
@@ -314,7 +314,7 @@ const BY_TASK: [&str; 6] = [
     "individual",
 ];
 
-/// Reads launch method and mode: a launch of the whole team, or by tasks.
+/// Reads the launch method and the launch mode: all members at once, or one by one by tasks.
 pub fn how(fields: &Fields) -> Result<Option<How>, Refusal> {
     let by_task = |text: &str| {
         let lower = text.to_lowercase();

@@ -160,7 +160,7 @@ fn is_mark(c: char) -> bool {
     marks.any(|one| one.0 == c || one.1 == c)
 }
 
-/// Returns the first word if it is the last word of the text or of a sentence.
+/// Returns the first word of a text, if that word also ends the text or a sentence.
 fn bare_word(text: &str) -> Option<&str> {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     let (word, behind) = text.split_at_checked(end)?;

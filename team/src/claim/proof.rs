@@ -30,7 +30,7 @@ pub(crate) use claim_proof;
 impl<'a> ClaimProof<'a> {
     /// Refuses a caller that must not present the claim. There are two rules:
     ///
-    /// - An authenticated agent may not name another agent as worker.
+    /// - An authenticated agent must not name another agent as worker.
     /// - The named worker and the acting agent must be the holder, because an epoch can be guessed and a token overheard.
     ///
     /// The second rule has two exceptions. A token suffices for a caller without authentication. With `force`, a caller

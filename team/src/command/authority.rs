@@ -13,8 +13,8 @@ pub(crate) struct CommandTerms<'a> {
     pub grants: bool,
     /// True if the leader is the actor of the events when the input names no agent.
     pub led: bool,
-    /// True if the input names the acting agent. If the input of a command names no agent, the
-    /// actor of its events is the holder or the leader.
+    /// True if the input names the acting agent. If the input of a command names no agent, the actor of the command's events is the
+    /// holder or the leader.
     pub names_actor: bool,
 }
 

@@ -175,7 +175,7 @@ impl Team {
         control: Control,
     ) -> Result<(Stage, Vec<Event<'static>>)> {
         let (team, durability) = (self.name().to_owned(), self.durability());
-        // Reserves room for the event with the stored answer, which is in the same group as the command's events.
+        // Reserves room for the event with the stored answer. That event is in the same group as the command's events.
         let room = match control.key {
             Some(_) => Room {
                 events: 1,

@@ -59,7 +59,7 @@ fn look(storage: &dyn Storage, dir: &Path, lines: &[&str]) -> Result<IgnoreFile>
     let found = storage.stat(&path).map_err(Error::io("look at", &path))?;
     let settled = match found {
         None => false,
-        // A file that cannot be read, and a link, are treated like a file of the user.
+        // A link, or a file that cannot be read, is treated like a file of the user.
         Some(_) => storage
             .read(&path, BYTES_MAX)
             .map_or(true, |bytes| bytes == text.as_bytes() || !is_own(&bytes)),

@@ -407,7 +407,7 @@ impl OpenTeam {
         Ok(())
     }
 
-    /// Writes the due view files. Blocks the state only while it collects their content.
+    /// Writes the due view files. Blocks the state only while the content of the files is collected.
     fn write_views(&self) -> Result<()> {
         let slot = self.read();
         let WriterSlot::Taken { writer, .. } = &*slot else {

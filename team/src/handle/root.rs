@@ -46,12 +46,12 @@ pub struct RootOptions {
     /// The authenticated agent, if any. This agent reaches only its own team, is the actor of all its events, and cannot record
     /// an event as another agent.
     pub authenticated: Option<Authenticated>,
-    /// Runs checks of whole teams in the background. Only a long-running process sets it.
+    /// Runs checks of whole teams in the background. Only a long-running process sets this field.
     pub background: Option<Arc<dyn Background>>,
     /// Limit on folds of past states. Only a long-running process sets a limit.
     pub past_folds: Option<Arc<PastFolds>>,
-    /// Commands that stop this process and start it again, one per line. Only a long-running process sets it. The error message
-    /// of a team that the process can no longer write shows these commands.
+    /// Commands that stop this process and start it again, one per line. Only a long-running process sets these commands. The error
+    /// message of a team that the process can no longer write shows these commands.
     pub restart: Option<String>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct StagedTeam {
 }
 
 impl StagedTeam {
-    /// Creates an empty log in a staging directory. The returned handle serves to fill the log. Drop it before
+    /// Creates an empty log in a staging directory. The returned handle serves to fill the log. Drop the handle before
     /// [`StagedTeam::settle`].
     pub fn begin(
         root: &Root,

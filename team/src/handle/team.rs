@@ -231,7 +231,7 @@ impl Team {
             return Ok(past.reader.clone());
         }
         let reader = match self.open_team() {
-            // Does not recover the log: recovery writes, and this process may no longer write.
+            // Does not recover the log: recovery writes, and this process must no longer write.
             Some(open_team) if open_team.is_dead() => self.log.peek()?,
             _ => self.log.reader()?,
         };

@@ -10,7 +10,7 @@ use crate::operation::prelude::*;
 use crate::projections::delivery::{Delivery, State};
 use teamlog_engine::Watch;
 
-/// Longest wait before the clock is read again, because the clock may jump.
+/// Longest wait before the clock is read again, because the clock can jump.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// Pause before the next attempt while another process holds the log's lock.
 const WHILE_LOCKED: Duration = Duration::from_millis(100);

@@ -1,7 +1,7 @@
 //! `cleanup`, `orphan-cleanup`: close a team. The log stays, the view files are removed, and the team becomes read-only.
 //!
-//! Before a cleanup, a gate checks three conditions: failed tasks are confirmed, no task is unfinished, and no worker has rejected its
-//! shutdown. There is no gate with `force`, in a team whose settings require no gate, and before an orphan cleanup.
+//! Before a cleanup, a gate checks three conditions: failed tasks are confirmed, no task is unfinished, and no worker has rejected
+//! its shutdown. The gate is skipped with `force`, in a team whose settings require no gate, and before an orphan cleanup.
 
 use crate::lifecycle::closing;
 use crate::operation::Rules;

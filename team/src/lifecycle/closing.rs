@@ -45,8 +45,8 @@ fn open_sessions(live: &Live) -> Result<BTreeSet<String>> {
     Ok(open)
 }
 
-/// Appends events that end active work, up to the size of one group. `cause` is the index of the event in the group
-/// that caused them. Returns true if more work may remain.
+/// Appends events that end active work, up to the size of one group. `cause` is the index of the causing event in the group.
+/// Returns true if active work possibly remains.
 pub(crate) fn end(
     live: &Live,
     now: Timestamp,

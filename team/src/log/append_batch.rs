@@ -341,7 +341,7 @@ impl Team {
         }
     }
 
-    /// Records a group. The answer covers all recorded lines, including those of `before`.
+    /// Records a group. The answer covers all recorded lines, including the lines in `before`.
     ///
     /// # Errors
     /// `invalid_input`, `reserved_kind`, `too_large`, `team_closed`, each with the lines; `partly_appended`; errors of

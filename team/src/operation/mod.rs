@@ -1,4 +1,4 @@
-//! Definition of an operation. Each operation has a record, which lies in the file that carries the operation out.
+//! Definition of an operation. Each operation has a record in the file with its code.
 
 pub(crate) mod json_text;
 pub(crate) mod prelude;

@@ -1,4 +1,4 @@
-//! Macros for the record of an operation. The record lies in the file that carries the operation out.
+//! Macros for the record of an operation. The record is in the file with the code of the operation.
 
 /// Declares an operation by its record:
 ///

@@ -57,8 +57,7 @@ fn what_is_empty_since_a_name_is_mistyped_says_so() {
             );
         }
     }
-    // Without a team, a recording operation is refused. For an unknown worker, it only returns a
-    // warning.
+    // Without a team, a recording operation is refused. For an unknown worker, the operation only returns a warning.
     let mark = json!({"worker": "dve", "message_id": "m"});
     assert_eq!(
         ok(&world, "mailbox-mark-delivered", mark.clone())["warning"],

@@ -60,7 +60,7 @@ const ENDED: [&str; 7] = [
     "dispatch_failed",
 ];
 
-/// Returns the events of the group that closes the team. Checks that nothing is active after it.
+/// Returns the events of the group that closes the team. Checks that nothing is active after that group.
 fn group(team: &mut Team, close: impl FnOnce(&mut Team)) -> Vec<Value> {
     assert_eq!(active(team), [2, 2, 2, 1]);
     let before = events(team).len();

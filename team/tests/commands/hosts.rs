@@ -1,4 +1,5 @@
-//! Tests of a team on several hosts: the first host creates the team, and other hosts join it and record events. The journal may fail.
+//! Tests of a team on several hosts: the first host creates the team, and other hosts join it and record events. The journal can
+//! fail.
 
 mod adoption;
 mod artifacts;

@@ -84,7 +84,7 @@ fn groups(root: &Root) -> Vec<Vec<String>> {
     groups
 }
 
-/// Checks that every stored answer is in one group with its command's events, after them.
+/// Checks that every stored answer is in the same group as its command's events, and follows these events.
 fn assert_together(root: &Root, answers: usize) {
     let (groups, mut found) = (groups(root), 0);
     for group in &groups {

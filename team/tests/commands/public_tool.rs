@@ -302,7 +302,7 @@ fn the_stored_directory_has_the_answers_that_are_stored_with_it() {
     assert_eq!(value!(kinds), expected);
 }
 
-/// Writes the directory and its answers into `fixtures/`. Run it by hand.
+/// Writes the directory, and the tool's answers about it, into `fixtures/`. Run this test by hand.
 #[test]
 #[ignore = "writes into fixtures/"]
 fn make() {

@@ -21,7 +21,7 @@ impl Plan {
         self.steps.last().filter(|step| step.kind == Kind::Deny)
     }
     /// Returns the modes that become active and stay active. `visible` are the modes that the caller sees as active. A requested
-    /// mode outside of `visible` is started for the caller, even if it is active elsewhere.
+    /// mode outside of `visible` is started for the caller, even if that mode is active elsewhere.
     pub fn started(&self, visible: &[Mode]) -> Vec<Mode> {
         let starts = |mode: &&Mode| {
             let is_new = !self.before.contains(mode);
