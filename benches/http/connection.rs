@@ -95,7 +95,7 @@ impl Connection {
         )
         .unwrap();
         self.asked = Instant::now();
-        // The send buffer of the socket is empty here, so it has room for this small request.
+        // The send buffer of the socket is empty here, so the buffer has room for this small request.
         self.stream.write_all(&self.request).unwrap();
     }
 

@@ -1,5 +1,5 @@
-//! `cargo run --release -p teamlog-benches --bin http`: the daemon, driven from a second process by clients that create,
-//! claim and complete tasks over connections that stay open. Prints one table; `docs/performance.md` explains it.
+//! `cargo run --release -p teamlog-benches --bin http`: the daemon, driven from a second process by clients that create, claim
+//! and complete tasks over connections that stay open. Prints one table; `docs/performance.md` explains the table.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 

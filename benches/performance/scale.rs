@@ -1,5 +1,5 @@
-//! The scale mode measures one long log in each format: the cost of building it, opening it, appending to it, and reading a
-//! trace.
+//! The scale mode measures one long log in each format: the costs of building the log, opening the log, appending an event, and
+//! reading a trace.
 
 use crate::options::Options;
 use std::path::Path;

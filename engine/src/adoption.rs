@@ -167,8 +167,8 @@ impl Log {
         }
     }
 
-    /// Copies groups of this host to the journal if the journal lost them: it was restored from an older state, or a server
-    /// without all groups took over. The journal compares the groups, so no group is recorded twice.
+    /// Copies groups of this host to the journal if the journal lost these groups: the journal was restored from an older
+    /// state, or a server without all groups took over. The journal compares the groups, so no group is recorded twice.
     ///
     /// # Errors
     /// `Journal`: the journal has another history (and is left unchanged), or does not answer; `Locked`, `Corrupt`, I/O.

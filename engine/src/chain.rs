@@ -1,4 +1,4 @@
-//! The chain of digests: each segment's header holds name, length and BLAKE3 of the segment before it, so the bytes of one
+//! The chain of digests: each segment's header holds name, length and BLAKE3 of the previous segment, so the bytes of one
 //! segment prove the bytes of all earlier segments. A CRC shows that an event was not damaged after it was written. The chain
 //! shows that the log held the event when the segment was sealed.
 

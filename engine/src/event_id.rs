@@ -68,8 +68,7 @@ impl EventId {
     /// # Errors
     /// `Random`.
     ///
-    /// # Panics
-    /// If `at` is earlier than `previous.created_at()`; the writer ensures that it is not.
+    /// # Panics If `at` is earlier than `previous.created_at()`; the writer never passes such an `at`.
     pub fn after(previous: Option<EventId>, at: Timestamp, ids: &dyn IdSource) -> Result<EventId> {
         let random = ids.random()?;
         let Some(previous) = previous.filter(|previous| {
@@ -115,7 +114,7 @@ fn fraction_of(micros_in_milli: u16) -> u16 {
     (u32::from(micros_in_milli) * 4096 / 1000) as u16
 }
 
-/// Source of random bits. Callers pass it as an argument, so that a source with a seed replays a history.
+/// Source of random bits. Callers pass a source as an argument, so that a source with a seed can replay a history.
 pub trait IdSource: Send + Sync + std::fmt::Debug {
     /// Returns 64 random bits.
     ///

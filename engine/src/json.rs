@@ -29,9 +29,9 @@ impl std::fmt::Debug for Json {
 }
 
 impl Json {
-    /// Reads one JSON value (surrounding whitespace allowed) and makes it canonical: compact, minimal escapes (only `"`,
-    /// `\\` and control characters below U+0020, in the short form if JSON has one, else `\u00xx` in lower case), key
-    /// order and number texts kept. A text that is canonical already is copied at once.
+    /// Reads one JSON value (surrounding whitespace allowed) and makes the value canonical: compact, minimal escapes (only `"`,
+    /// `\\` and control characters below U+0020, in the short form if JSON has one, else `\u00xx` in lower case), key order and
+    /// number texts kept. A text that is canonical already is copied at once.
     ///
     /// # Errors
     /// Malformed JSON, a lone surrogate, a duplicate key, nesting deeper than [`crate::limits::NESTING_MAX`], a number

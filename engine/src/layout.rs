@@ -24,7 +24,7 @@ pub const ARCHIVE_DIR: &str = "archive";
 pub(crate) const CONVERSION_PREFIX: &str = ".new-";
 /// Directory in which a salvage builds the new log.
 pub(crate) const SALVAGE_DIR: &str = "salvage";
-/// File that holds the remaining part of a segment after a cut, before it replaces the segment.
+/// File with the part of a segment that remains after a cut, until this file replaces the segment.
 pub(crate) const SHORTENED_FILE: &str = "shortened";
 
 /// The actor of the events that the log itself records.

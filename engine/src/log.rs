@@ -491,7 +491,7 @@ impl LockedLog {
         self.core.lock
     }
 
-    /// Fails if the lock was lost. Call it right before another log replaces this log.
+    /// Fails if the lock was lost. Call this method right before another log replaces this log.
     pub(crate) fn check_lock(&self) -> Result<()> {
         self.core.lock.check(self.core.storage.as_ref(), false)
     }

@@ -7,8 +7,8 @@ use crate::storage::{NamedFile, Storage};
 use crate::timestamp::Timestamp;
 use std::path::Path;
 
-/// Returns the end of the written bytes in the active segment, at least `from`. If the format allows zeros ahead, this is the end
-/// of the last nonzero byte, because no frame ends with a zero; otherwise it is the end of the file.
+/// Returns the end of the written bytes in the active segment, at least `from`. If the format allows zeros ahead, this is the
+/// end of the last nonzero byte, because no frame ends with a zero; otherwise this is the end of the file.
 pub(crate) fn end_of_log(identity: &Identity, segment: &NamedFile, from: u64) -> Result<u64> {
     let len = segment.stat()?.len;
     if !identity.may_prewrite() || len <= from {

@@ -36,7 +36,8 @@ impl From<CallError> for Error {
     }
 }
 
-/// Maps a refused statement to a fault. A missing right or table is a permanent fault, because an operator must add it.
+/// Maps a refused statement to a fault. A missing right or table is a permanent fault, because an operator must add the right
+/// or the table.
 fn of_state(state: &SqlState) -> JournalFault {
     match *state {
         SqlState::INSUFFICIENT_PRIVILEGE => Denied,

@@ -251,7 +251,7 @@ fn encrypts(sslmodes: &[String]) -> Result<Option<bool>, ConfigError> {
     let [mode] = sslmodes else {
         return match sslmodes.len() {
             0 => Ok(None),
-            // Refuse an unknown value: ignoring it could mean less security than intended.
+            // Refuse an unknown value. If the value were ignored, the connection could be less secure than intended.
             _ => Err(invalid(format!(
                 "sslmode must be given once, but is given as {}",
                 sslmodes.join(" and ")

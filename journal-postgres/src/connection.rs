@@ -142,8 +142,8 @@ impl Connection {
         })
     }
 
-    /// Commits a write that serves only as a barrier. WAL is in order, so every earlier read is on as many servers as this write. If a
-    /// server lost its standbys to another primary, it never acknowledges the write.
+    /// Commits a write that serves only as a barrier. WAL is in order, so every earlier read is on as many servers as this
+    /// write. A server that lost its standbys to another primary never acknowledges the write.
     pub fn pass_barrier(&mut self) -> Result<(), CallError> {
         let sent = Instant::now();
         let params: Params<'_> = &[&self.host.id(), &self.host.name, &self.found.journal];

@@ -1,4 +1,4 @@
-//! Functions of PostgreSQL for a server's term. A managed service may refuse them.
+//! Functions of PostgreSQL for a server's term. A managed service may refuse these functions.
 
 use crate::schema;
 

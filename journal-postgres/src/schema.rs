@@ -7,9 +7,9 @@ pub const SCHEMA: i32 = 4;
 ///
 /// A group follows exactly its predecessor: `first_seq` and `prev` are the `next_seq` and `chain` of another row. So a log's
 /// first row also shows that the log is known. Hosts may insert groups and read; they change and delete nothing. Only
-/// `teamlog_enroll` inserts the row at the start of a log, and only `teamlog_turn` changes a log's state. Both functions fix the
-/// search path for the tables, with the caller's temporary tables last. `teamlog_readmit` lets a log that left be loaded again.
-/// In the table of hosts a role changes only its own rows; a host is known there by an id that it created.
+/// `teamlog_enroll` inserts the row at the start of a log, and only `teamlog_turn` changes a log's state. Both functions fix
+/// the search path for the tables, with the caller's temporary tables last. `teamlog_readmit` lets a log that left be loaded
+/// again. In the table of hosts a role changes only its own rows; a host is known there by an id that the host created.
 pub const CREATE: &str = "
 select set_config('search_path', quote_ident(current_schema()) || ', pg_temp', false);
 create table if not exists teamlog_meta (

@@ -116,7 +116,7 @@ impl TlsConnect<Socket> for Handshake {
     }
 }
 
-/// Explains the error for an unknown authority, because rustls has only a short name for it.
+/// Explains the error for an unknown authority, because rustls has only a short name for the error.
 fn in_words(error: io::Error) -> io::Error {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
     match cause {

@@ -102,7 +102,7 @@ pub(crate) struct Projection {
         expect(dead_code, reason = "for the test of the fold version")
     )]
     pub name: &'static str,
-    /// Version of the projection. Raise it, and `FOLD_VERSION`, if the same events give other rows than before.
+    /// Version of the projection. Raise this version, and `FOLD_VERSION`, if the same events give other rows than before.
     #[cfg_attr(
         not(test),
         expect(dead_code, reason = "for the test of the fold version")

@@ -2,7 +2,8 @@
 //! events themselves, not copies.
 //!
 //! An entry is *addressed* to one or several agents, or *announced* to all. Announcements are stored once and merged on
-//! reading; they wake no agent. News of a task depends on its owner, so the fold of tasks records it (`task/news.rs`).
+//! reading; they wake no agent. News of a task depends on the task's owner, so the fold of tasks stores the news
+//! (`task/news.rs`).
 
 mod posts;
 

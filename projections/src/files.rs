@@ -485,7 +485,7 @@ impl<'a> Walk<'a> {
         self.keep(dir, name);
         Ok(())
     }
-    /// Ends a directory: every unexpected file in it is removed or reported.
+    /// Ends a directory: removes or reports every unexpected file in the directory.
     pub fn end(&mut self, dir: &str) -> Result<()> {
         let names = self.names.remove(dir).unwrap_or_default();
         let Some(found) = &mut self.found else {

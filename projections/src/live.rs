@@ -299,7 +299,7 @@ impl Live {
         }
     }
 
-    /// Writes the tail into a run, even if it is short.
+    /// Writes the tail into a run, even if the tail is short.
     pub fn flush(&mut self) -> Result<()> {
         let settled = self
             .state

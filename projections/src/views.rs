@@ -14,9 +14,9 @@
 //! | `views` | the cursor: the event up to which the files are current |
 //! | `views.synced` | the event up to which the files are on the disk, with boot id and directory |
 //!
-//! The writer of the log writes the head, then the view files, then the cursor. If it stops in between, the next writer repairs the files
-//! of the events after the cursor. A long-running writer may collect changes and write them after the answers, many events at a time
-//! ([`ViewBatch`]).
+//! The writer of the log writes the head, then the view files, then the cursor. If the writer stops in between, the next writer
+//! repairs the files of the events after the cursor. A long-running writer may collect changes and write them after the
+//! answers, many events at a time ([`ViewBatch`]).
 //!
 //! Single files are not synced. Every 1,000 events or 60 seconds, after an answer, the file system is synced and `views.synced` is updated.
 //! After a restart of the machine the next writer writes the files of all later events again. If the team's directory is a copy, any file

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 const FLAG: &str = "--proof";
-/// A missing file. Opening it marks the start and the end of the count in the trace.
+/// Path of a missing file. An attempt to open this path marks the start and the end of the count in the trace.
 const MARK: &str = "/teamlog-peers-mark";
 const WRITES: [&str; 5] = ["write", "pwrite64", "writev", "pwritev", "pwritev2"];
 const SYNCS: [&str; 6] = [

@@ -39,8 +39,8 @@ struct Origin<'a> {
 }
 
 impl Backup {
-    /// Restores the backup as the log `name` in `dir`, which must hold no log. The restore is not atomic, so use a temporary directory and
-    /// rename it. Without `format`, the log has the format of the original.
+    /// Restores the backup as the log `name` in `dir`, which must hold no log. The restore is not atomic, so restore into a
+    /// temporary directory, and rename that directory. Without `format`, the log has the format of the original.
     ///
     /// # Errors
     /// `LogExists`, `Corrupt` if the backup is damaged, I/O.

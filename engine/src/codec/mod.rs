@@ -1,7 +1,7 @@
 //! Encoding of events: one set of functions for `jsonl` and `binary`.
 //!
-//! `docs/format.md` describes the bytes; the two sub-modules implement it. All other code uses the values below and
-//! does not depend on the format.
+//! `docs/format.md` describes the bytes; each of the two sub-modules implements one format. All other code uses the values
+//! below and does not depend on the format.
 
 mod binary;
 mod header;

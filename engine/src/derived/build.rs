@@ -1,7 +1,7 @@
 //! Writes a run: places first, then entries in key order, then the filter.
 //!
-//! The memory does not grow with the run, except for the filter: it holds one block for each level of the tree, and the write
-//! buffer. Children are written before the blocks that point at them.
+//! The memory does not grow with the run, except for the filter: the memory holds one block for each level of the tree, and the
+//! write buffer. Children are written before the blocks that point at them.
 
 use super::block::{BlockBuilder, common, write_pointer};
 use super::bounds::Bounds;

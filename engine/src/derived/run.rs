@@ -70,7 +70,7 @@ impl Run {
             Err(error) => return Err(Error::io("read", &self.path)(error)),
         };
         let pages = pages.map_err(|Damage(why)| self.damage.set(why)).ok();
-        // If another thread opened the file in the meantime, it set the same pages.
+        // If another thread opened the file in the meantime, that thread set the same pages.
         let _ = self.pages.set(pages);
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Unsorted changes over a store, for a fold of many events.
 //!
-//! An [`Overlay`](super::Overlay) is always sorted. A bulk fold does not need that: it reads single keys, and needs the order
-//! only once, for the run. All keys are in one buffer and are found by their hash, so a change costs a few comparisons and at
-//! most one allocation.
+//! An [`Overlay`](super::Overlay) is always sorted. A bulk fold does not need the order at every step: the fold reads single
+//! keys, and sorts them only once, for the run. All keys are in one buffer and are found by their hash, so a change costs a few
+//! comparisons and at most one allocation.
 
 use super::overlay::Value;
 use super::store::{Change, Store};

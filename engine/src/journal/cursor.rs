@@ -1,8 +1,8 @@
 //! The cursor: the synced end of the local log and its journal position, so that opening the log does not hash the whole log.
 //!
-//! The cursor is derived. If it is missing, damaged, of another log, or names an event that is not in the log, the position is
-//! computed from the segments, and the synced end is the end of the first group of the last segment. Only `owed`, the last event
-//! that a power loss removed, is stored nowhere else.
+//! The cursor is derived. If the cursor is missing, damaged, of another log, or names an event that is not in the log, the
+//! position is computed from the segments, and the synced end is the end of the first group of the last segment. Only `owed`,
+//! the last event that a power loss removed, is stored nowhere else.
 
 use super::{GroupDigest, Position, Term};
 use crate::error::REPLACE;

@@ -1,4 +1,4 @@
-//! A journal in memory, shared by its clones. Tests use it as the model for every other journal.
+//! A journal in memory, shared by its clones. Tests use this journal as the model for every other journal.
 
 use super::{
     Append, Journal, JournalGroup, Journals, LogState, Outcome, Page, Position, ReadError, Term,

@@ -219,7 +219,7 @@ pub enum ReadError {
     Trimmed(u64),
     /// The journal has fewer copies than it promises. So the events that it returns can be lost again.
     NotDurable(String),
-    /// The journal does not support the request, or refuses it for the given reason.
+    /// The journal does not support the request, or refuses the request for the given reason.
     Refused(String),
     /// The journal refuses everything for this reason, until an operator changes something.
     Unfit(JournalFault, String),

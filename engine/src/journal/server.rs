@@ -156,7 +156,8 @@ pub trait GroupStore {
 
 /// A journal from which groups can be removed.
 pub trait Trimmer {
-    /// Returns the hosts that confirmed that they have the log up to the event `seq`. A host confirms this when it runs `doctor`.
+    /// Returns the hosts that confirmed that they have the log up to the event `seq`. A host confirms the event when the host
+    /// runs `doctor`.
     fn holders(&self, log: LogId, seq: u64) -> Result<Vec<String>>;
 
     /// Removes the groups of a log that end before an event; returns their number and bytes. A repeated call removes nothing.

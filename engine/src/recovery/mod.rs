@@ -1,9 +1,8 @@
 //! Recovery of a log: every writer runs the recovery on opening the log. Recovery collects evidence, decides by a
 //! table, then acts.
 //!
-//! Invariants: in the clean case recovery costs one `fstat`; nothing is cut before a durable copy of it is in
-//! `quarantine/`; a crash at any point of a recovery leaves a state that the next recovery finishes; CORRUPT changes
-//! nothing.
+//! Invariants: in the clean case recovery costs one `fstat`; no bytes are cut before a durable copy of the bytes is in
+//! `quarantine/`; a crash at any point of a recovery leaves a state that the next recovery finishes; CORRUPT changes nothing.
 
 pub(crate) mod cut;
 mod quarantine;
@@ -301,8 +300,8 @@ impl RecoveryContext<'_> {
         Ok(())
     }
 
-    /// Looks for segments after the head's segment. An unfinished rotation leaves one segment after it. More segments exist only
-    /// if an older head file was restored; a writer that continued from that head would use seqs twice.
+    /// Looks for segments after the head's segment. An unfinished rotation leaves one segment after the head's segment. More
+    /// segments exist only if an older head file was restored; a writer that continued from that head would use seqs twice.
     fn examine_position(&self, evidence: &mut Evidence) -> Result<()> {
         let format = self.identity.format;
         let here = SegmentName::parse(&evidence.head.name, format);
@@ -478,8 +477,8 @@ impl RecoveryContext<'_> {
         self.head_file.write(head, true)
     }
 
-    /// Makes the segments' names durable. The writer that created the last segment may have crashed before it did, and a head
-    /// must never name a file that a power loss can remove.
+    /// Makes the segments' names durable. The writer that created the last segment may have crashed before it synced the names,
+    /// and a head must never name a file that a power loss can remove.
     pub fn sync_names(&self) -> Result<()> {
         let dir = self.dir.join(EVENTS_DIR);
         self.storage.named().sync_dir(&dir)

@@ -1,8 +1,8 @@
 //! Replaces a log by another log, which was built within its directory.
 //!
-//! `log.json` decides. After it names the new log, the segments of the old log are leftovers, and the head file still belongs to
-//! the old log. The next process that opens the log takes the lock and finishes the switch. The head is moved last, so a head of
-//! the new log shows that the switch is finished.
+//! `log.json` decides. After `log.json` names the new log, the segments of the old log are leftovers, and the head file still
+//! belongs to the old log. The next process that opens the log takes the lock and finishes the switch. The head is moved last,
+//! so a head of the new log shows that the switch is finished.
 
 use crate::layout::SALVAGE_DIR;
 use crate::prelude::*;

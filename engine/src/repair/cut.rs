@@ -62,9 +62,8 @@ impl Log {
     /// Cuts the log after the event `to`, to remove later damage. The removed bytes are kept in `archive/`, and an event by
     /// `actor` records the cut. Does nothing if no bytes follow the event `to`.
     ///
-    /// # Errors
-    /// Like [`Log::plan_cut`]; `Locked`, I/O. After an error the log is either unchanged or cut. If it is cut, the next process
-    /// that opens the log finishes.
+    /// # Errors Like [`Log::plan_cut`]; `Locked`, I/O. After an error the log is either unchanged or cut. If the log is cut,
+    /// the next process that opens the log finishes the cut.
     pub fn cut(&self, to: u64, actor: &str) -> Result<(CutPlan, LockedLog)> {
         let (storage, dir) = (self.storage().as_ref(), self.dir());
         let lock = lock::acquire(storage, dir, self.options().lock_deadline)?;
@@ -86,7 +85,7 @@ impl Log {
     }
 }
 
-/// Finds the place of a cut, and reads the part of the log after it.
+/// Finds the place of a cut, and reads the part of the log after the cut.
 fn plan(storage: &dyn Storage, dir: &Path, identity: &Identity, to: u64) -> Result<CutPlan> {
     let invalid = |rule: String| Error::invalid("to", to.to_string(), rule);
     let head = head::read_slots(storage, dir, identity.log)?.newest;

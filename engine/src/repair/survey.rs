@@ -179,7 +179,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Starts a loss, and reports the loss before it.
+    /// Starts a new loss, and reports the previous loss.
     fn lose(&mut self, file: &str, offset: u64, length: u64, why: String) -> Result<()> {
         self.clean = false;
         self.close(None)?;

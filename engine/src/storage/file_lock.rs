@@ -13,8 +13,8 @@ use std::time::Duration;
 /// Number of characters of a holder's command line to show.
 const COMMAND_SHOWN: usize = 120;
 
-/// A held lock. Dropping it unlocks the file explicitly, because a child between fork and exec shares the open file and would
-/// keep the lock.
+/// A held lock. Dropping the value unlocks the file explicitly, because a child between fork and exec shares the open file and
+/// would keep the lock.
 #[derive(Debug)]
 pub(super) struct FileLock {
     file: File,
@@ -62,8 +62,8 @@ pub(super) fn lock(
     }
 }
 
-/// `flock` has no time limit, so a thread waits in it. The channel has no buffer: the lock either passes to the caller or, if the
-/// caller has given up, stays with the thread, which drops it. So no lock is left without an owner.
+/// `flock` has no time limit, so a separate thread waits for the lock. The channel has no buffer: the lock either passes to the
+/// caller or, if the caller has given up, stays with the thread, which drops the lock. So no lock is left without an owner.
 fn wait(file: File, identity: (u64, u64), deadline: Duration) -> Result<FileLock, LockError> {
     let (give, take) = crossbeam_channel::bounded(0);
     let waiter = move || {

@@ -54,7 +54,7 @@ const NETWORK: [(u32, &str); 16] = [
 
 /// Returns the kind of the file system of `fd`.
 pub(super) fn kind(fd: impl AsFd) -> io::Result<FileSystemKind> {
-    // The magic has 32 bits. The field that holds it has another width or sign on some machines.
+    // The magic has 32 bits. On some machines, the field for the magic has another width or sign.
     Ok(by_magic(rustix::fs::fstatfs(fd)?.f_type as u32))
 }
 

@@ -69,7 +69,7 @@ fn passes_to_a_waiter(storage: &Arc<dyn Storage>) {
     assert!(waiter.join().unwrap());
 }
 
-/// After the holder releases the lock, the lock must be free soon, even if other threads waited for it and gave up.
+/// After the holder releases the lock, the lock must be free soon, even if other threads waited for the lock and gave up.
 fn an_abandoned_waiter_leaves_nothing_locked(storage: &Arc<dyn Storage>) {
     let held = storage.lock(Path::new("lock"), SOON).unwrap();
     for _ in 0..5 {

@@ -37,10 +37,11 @@ pub(super) fn map(file: &File, len: u64) -> io::Result<Bytes> {
         // The system cannot map zero bytes.
         return Ok(Bytes::new([]));
     }
-    // SAFETY: The map is read-only, and its length is the length that the file had a moment ago. Only sealed files are mapped. teamlog
-    // never writes or cuts them again; it only unlinks them, which leaves the map whole. Another program can change any mapped file. If it
-    // overwrites the file, the mapped bytes change; every reader checks them (CRC, BLAKE3), and memory safety does not depend on their
-    // values. If it cuts the file, access to the lost pages ends this process with SIGBUS and never reads foreign memory.
+    // SAFETY: The map is read-only, and its length is the length that the file had a moment ago. Only sealed files are mapped.
+    // teamlog never writes or cuts them again; it only unlinks them, which leaves the map whole. Another program can change any
+    // mapped file. If that program overwrites the file, the mapped bytes change; every reader checks them (CRC, BLAKE3), and
+    // memory safety does not depend on their values. If that program cuts the file, access to the lost pages ends this process
+    // with SIGBUS and never reads foreign memory.
     let map = unsafe { MmapOptions::new().len(len).map(file)? };
     Ok(Bytes(Arc::new(Mapped(map))))
 }

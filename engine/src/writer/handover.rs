@@ -1,7 +1,7 @@
 //! Passes one value from one thread to another, with one wake-up.
 //!
-//! The receiver sleeps at once, because the value comes after a sync, and threads that poll for it would take processor time from
-//! the thread that computes the value.
+//! The receiver sleeps at once, because the value comes after a sync, and threads that poll for the value would take processor
+//! time from the thread that computes the value.
 
 use crate::prelude::*;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

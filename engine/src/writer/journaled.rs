@@ -103,7 +103,7 @@ impl<S: State> Core<S> {
         Ok(self.head.last_seq - before)
     }
 
-    /// Writes and folds one group of the journal, if it is valid and continues this log.
+    /// Writes and folds one group of the journal, if the group is valid and continues this log.
     fn absorb(&mut self, group: JournalGroup) -> Result<()> {
         let (mut frames, mut events) = (Vec::new(), Vec::new());
         let last = self.head.last();

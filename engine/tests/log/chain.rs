@@ -1,4 +1,5 @@
-//! Tests of the chain of digests: it shows that a sealed segment was changed, even if its CRCs were corrected.
+//! Tests of the chain of digests. The chain shows that a sealed segment was changed, even if the CRCs of the segment were
+//! corrected.
 
 use crate::support::forge::{self, chain_again, change_an_event};
 use crate::support::*;
@@ -86,7 +87,7 @@ fn a_changed_sealed_segment_is_noticed_by_all_who_rely_on_it() {
             assert!(!log.verify(Some(&receipt)).unwrap().ok);
             log.reader().unwrap().check_chain().unwrap();
         }
-        // Damage 0 removes a segment; damage 1 replaces it by a segment of another log.
+        // Damage 0 removes a segment; damage 1 replaces a segment by a segment of another log.
         for damage in [0, 1] {
             let memory = whole.snapshot();
             match damage {

@@ -279,8 +279,8 @@ fn readers_beside_a_conversion_see_one_log_or_the_other() {
         });
         while !done.load(std::sync::atomic::Ordering::SeqCst) {
             let log = open(&storage, &LogOptions::default());
-            // A conversion may move the files away while they are read. The reader then returns an error, and never mixes the
-            // files of both logs.
+            // A conversion may move the files away while a reader reads the files. The reader then returns an error, and never
+            // mixes the files of both logs.
             let read: Result<Vec<_>, Error> = log
                 .reader()
                 .and_then(|reader| reader.events(None).collect());

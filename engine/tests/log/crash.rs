@@ -12,7 +12,7 @@ use teamlog_engine::internals::recovery::Quarantined;
 use teamlog_engine::internals::segment::SegmentName;
 use teamlog_engine::verify::ProblemKind;
 
-/// The appends of a history before it stopped.
+/// The appends of a history before the history stopped.
 #[derive(Default, Debug, Hash)]
 struct Outcome {
     /// Texts of the attempted appends, in order. Each inner list is one append.
@@ -342,7 +342,7 @@ fn any_subset_of_the_sectors_of_an_unacknowledged_group() {
         let before = [Step::Append(1, 300)];
         let outcome = run(&arc(&memory), &before);
         assert_eq!(outcome.acked, 1);
-        // The history stops right before the sync of seven sectors, so any subset of them may be on the disk.
+        // The history stops right before the sync of seven sectors, so any subset of the sectors may be on the disk.
         let faulty = Faulty::new(arc(&memory));
         let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
         let ahead = given!(LogOptions, ahead_bytes: 8_000, ahead_from_group: 0, ..options().1);

@@ -137,7 +137,7 @@ fn a_damaged_slot_of_the_head_is_written_again_by_whoever_opens_the_log() {
             assert_eq!(slots().damaged, 1, "{format:?}, slot {slot}");
             drop(log.lock().unwrap());
             assert_eq!(slots().damaged, 0, "{format:?}, slot {slot}");
-            // Both slots are valid. If either of them is damaged, the log is still the same.
+            // Both slots are valid. If one of the slots is damaged, the log is still the same.
             for lost in [0, 1] {
                 let again = damaged.snapshot();
                 again.corrupt(&head, lost * 512 + 40, 1).unwrap();

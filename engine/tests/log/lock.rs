@@ -405,7 +405,7 @@ fn a_change_of_the_whole_log_is_not_decided_without_the_lock() {
                 let log = open(&storage, &options);
                 let first = faulty.count();
                 let theirs = arc(&memory);
-                // The lock can be lost only after it is taken.
+                // A lock can be lost only after the lock is taken.
                 faulty.meanwhile(first + 4 + call, move || intrude(&theirs, Harm::Removed));
                 let made = (change.make)(&log);
                 let calls = faulty.calls();

@@ -281,7 +281,8 @@ fn what_could_not_be_written_whole_takes_up_no_room() {
     );
 }
 
-/// The events of a sealed segment are read through one map. The active segment is not mapped, because a writer may cut it.
+/// The events of a sealed segment are read through one map. The active segment is not mapped, because a writer may cut that
+/// segment.
 #[test]
 fn single_events_of_a_sealed_segment_take_one_map() {
     for format in FORMATS {

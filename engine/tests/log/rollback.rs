@@ -1,5 +1,6 @@
 //! Tests of a log whose files were reset to an older state, except the lock file. Writers refuse the log, readers report the
-//! rollback, nothing is changed, and an operator may accept it. States after crashes and older programs are no rollback.
+//! rollback, nothing is changed, and an operator may accept the rollback. States after crashes and older programs are no
+//! rollback.
 
 use crate::support::*;
 use teamlog_engine::internals::layout::{EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, ROLLED_BACK};

@@ -66,7 +66,7 @@ pub fn change_an_event(storage: &dyn Storage, format: Format, name: &str) {
     segment.write(storage, format, name);
 }
 
-/// Updates the header of segment `index` (from 0), so that it describes the changed segment before it.
+/// Updates the header of segment `index` (from 0), so that the header describes the changed previous segment.
 pub fn chain_again(storage: &dyn Storage, format: Format, index: usize) {
     let names = names(storage);
     let before = read(storage, &path(&names[index - 1]));

@@ -366,7 +366,8 @@ impl Server {
         file.write_all(lines.as_bytes()).unwrap();
     }
 
-    /// Removes the shared memory of a killed server. The system would keep it, and allows only 4,096 segments of shared memory.
+    /// Removes the shared memory of a killed server. Otherwise the system would keep the memory, and the system allows only
+    /// 4,096 segments of shared memory.
     fn remove_shared_memory(&self) {
         let Ok(state) = fs::read_to_string(self.dir.join("postmaster.pid")) else {
             return;

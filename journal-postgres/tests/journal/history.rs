@@ -295,7 +295,7 @@ fn check(done: &[Done], texts: &[String]) {
     by_seq.sort_by_key(|(seq, _)| *seq);
     let mut latest = 0;
     for (seq, one) in by_seq {
-        // If an event was acknowledged before this job started, it comes before this job's event.
+        // If an event was acknowledged before this job started, that event comes before this job's event.
         assert!(one.answered > latest, "event {seq}: {one:?}");
         latest = latest.max(one.asked);
     }

@@ -136,8 +136,8 @@ fn a_managed_service_is_a_journal_where_a_person_says_so() {
     assert_eq!(second.term().unwrap(), known);
 }
 
-/// A restored dump in another system of servers is refused, although it is no standby, and although the functions for the term
-/// are refused there, too.
+/// A restored dump in another system of servers is refused, although that system is no standby, and although that system
+/// refuses the functions for the term, too.
 fn a_copy_is_refused(cluster: &Cluster, own: &Config, id: &str, a: Append<'_>) {
     let Some(other) = service() else { return };
     cluster.copy_to(&other);

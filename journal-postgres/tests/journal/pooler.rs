@@ -207,7 +207,7 @@ fn hosts_that_share_a_session_do_not_record_in_it() {
     assert_eq!(one(first.as_mut(), a), Outcome::Appended);
     let outcome = one(second.as_mut(), group(1, a.position, b"b"));
     assert!(matches!(outcome, Outcome::NotDurable(_)), "{outcome:?}");
-    // Take the session from the first host, like a pooler that gives it another session.
+    // Take the session from the first host, like a pooler that gives the host another session.
     cluster.sql(
         0,
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'teamlog'",

@@ -11,7 +11,7 @@ use teamlog_engine::storage::{File, OpenMode};
 
 pub(crate) const DIR: &str = "dead-letter";
 
-/// Temporary directory in which a missing directory of dead letters is built, before it is renamed.
+/// Temporary directory in which a missing directory of dead letters is built, before the rename to its place.
 const ASIDE: &str = "dead-letter.new";
 
 /// Number of bytes that are read at once to find the last line of a file.

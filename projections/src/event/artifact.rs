@@ -12,7 +12,7 @@ events! {
         "artifact_stored" by "teamlog artifact put TEAM" => Stored:
         #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
         ArtifactStored [digest digest, name name, name task_id, name worker] {
-            /// Name of the artifact; rows have it in their keys.
+            /// Name of the artifact; rows have the name in their keys.
             #[rkyv(with = Skip)]
             pub name: String,
             /// Sort of artifact.

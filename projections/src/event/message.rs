@@ -107,7 +107,7 @@ events! {
         "dispatch_requested" by "teamlog api send-message" => Requested:
         #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
         DispatchRequested [id request_id, name to_worker, id message_id] {
-            /// Id of the request; rows have it in their keys.
+            /// Id of the request; rows have the id in their keys.
             #[rkyv(with = Skip)]
             pub request_id: String,
             /// Sort of request: `mailbox`, `inbox`, `nudge`.

@@ -81,7 +81,8 @@ pub(crate) fn event<const N: usize>(
     event
 }
 
-/// Returns `name` if it differs from `other`. Used for an actor that acts for another agent, and for the agent for which it acts.
+/// Returns `name` if `name` differs from `other`. Used for an actor that acts for another agent, and for the agent for which it
+/// acts.
 pub fn other_than<'a>(name: &'a str, other: &str) -> Option<&'a str> {
     (name != other).then_some(name)
 }

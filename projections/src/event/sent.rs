@@ -24,7 +24,7 @@ struct StoredSent<'a> {
 /// Fields of a task message that its fold ignores; the reasons are for people.
 type LeftOut<'a> = BTreeMap<Cow<'a, str>, IgnoredAny>;
 
-/// An envelope as stored; fields like `type` are checked after it is read.
+/// An envelope as stored; fields like `type` are checked after the envelope is read.
 #[derive(Deserialize)]
 struct StoredEnvelope<'a> {
     #[serde(borrow)]

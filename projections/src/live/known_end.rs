@@ -22,8 +22,8 @@ pub struct KnownEnd {
     pub file: &'static str,
 }
 
-/// Returns the last event that derived files record, even if the log does not have it. Reads the manifest of the derived store
-/// and the cursor of the views.
+/// Returns the last event that derived files record, even if the log does not have that event. Reads the manifest of the
+/// derived store and the cursor of the views.
 pub fn known_end(log: &Log) -> Result<Option<KnownEnd>> {
     let stored = anchors(log)?.last().map(|last| KnownEnd {
         seq: last.seq,

@@ -84,8 +84,8 @@ impl Live {
         }
     }
 
-    /// Returns the state as of event `seq`, folded from the runs before it. The time grows with the history, but the memory does
-    /// not: see `past`. The returned state writes no views, and no runs that other processes see.
+    /// Returns the state as of event `seq`, folded from the runs before that event. The time grows with the history, but the
+    /// memory does not: see `past`. The returned state writes no views, and no runs that other processes see.
     pub fn at(log: &Log, reader: &Reader, seq: u64) -> Result<Live> {
         let cut = match reader.head().last_seq > seq {
             true => reader.upto(Point::Seq(seq))?,
@@ -169,8 +169,8 @@ fn holds(reader: &Reader) -> impl FnMut(&Anchor) -> teamlog_engine::Result<bool>
     }
 }
 
-/// Returns the usable part of a store with an unusable run: the runs that replaced it, or else the runs before the damage. All
-/// returned runs are open.
+/// Returns the usable part of a store with an unusable run: the runs that replaced the unusable run, or else the runs before
+/// the damage. All returned runs are open.
 fn sound(reader: &Reader, store: &Store) -> Result<Store> {
     let superseded = store.is_superseded()?;
     let store = match superseded {

@@ -12,7 +12,7 @@ use std::io::ErrorKind;
 use teamlog_engine::storage::OpenMode;
 
 pub(crate) const DIR: &str = "inboxes";
-/// Directory in which a missing directory of inboxes is built before it is renamed.
+/// Temporary directory in which a missing directory of inboxes is built, before the rename to its place.
 const ASIDE: &str = "inboxes.new";
 
 /// Bytes that wait in memory while all inboxes are built.

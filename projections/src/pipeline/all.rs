@@ -6,7 +6,7 @@ use crate::{
     task, team, thread, usage, worker,
 };
 
-/// The version of the whole fold. Hosts of one log compare it, and each version has its own derived store.
+/// The version of the whole fold. Hosts of one log compare this version, and each version has its own derived store.
 ///
 /// Add one if the version of a projection, [`PROJECTIONS`] or `derived::VERSION` changes, and set `FOLD_DIGEST` to the value that
 /// the test below prints. If two branches change different projections, they conflict in these two lines: choose a number above

@@ -236,7 +236,7 @@ impl Task {
         (claim.state == ClaimState::Live).then_some(claim)
     }
 
-    /// Returns true if the task is not offered at `now`: it is deferred, or one of its children is unfinished.
+    /// Returns true if the task is not offered at `now`: the task is deferred, or one of its children is unfinished.
     pub fn is_held_back(&self, now: Timestamp) -> bool {
         let plan = &self.governed.plan;
         plan.children.open > 0 || plan.defer_until.is_some_and(|until| until > now)

@@ -103,7 +103,7 @@ impl Children {
 /// Namespace of the numbers of children; key: parent, which need not exist.
 const CHILDREN: u8 = 0x98;
 
-/// Returns a new task with the progress of the tasks that named it as their parent before it existed.
+/// Returns a new task with the progress of its children: tasks can name a parent before that parent exists.
 pub(super) fn with_children<'a>(tx: &Tx<'_>, id: &str, new: &'a Task) -> Result<Cow<'a, Task>> {
     let Some(children) = tx.get(&key_of(CHILDREN, id.as_bytes()))? else {
         return Ok(Cow::Borrowed(new));

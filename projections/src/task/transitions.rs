@@ -1,5 +1,5 @@
-//! Changes of the status of tasks, event by event. To find them, a log is folded from its first event on, with the tasks in
-//! memory.
+//! Changes of the status of tasks, event by event. The changes are found by a fold of the log from its first event on, with the
+//! tasks in memory.
 
 use crate::prelude::*;
 use crate::task::{self, Status};

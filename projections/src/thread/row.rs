@@ -48,7 +48,7 @@ pub struct Thread {
 }
 row!(Thread);
 
-/// The thread of a task, which has the comments on the task: the first thread that was linked to it.
+/// The thread of a task, which has the comments on the task: the first thread that was linked to the task.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub(super) struct TaskThread {
     /// Id of the thread.

@@ -46,8 +46,8 @@ impl ViewsSource {
         Ok(Cursor::read(&self.home)?.seq())
     }
 
-    /// Returns the cursor's event if the files can be trusted to contain all events up to it. Returns `None` if some files may be empty or
-    /// old, after a power loss or in a copy of the directory.
+    /// Returns the cursor's event if the files can be trusted to contain all events up to that event. Returns `None` if some
+    /// files may be empty or old, after a power loss or in a copy of the directory.
     pub fn current(&self) -> Result<Option<u64>> {
         let Some(seq) = self.cursor()? else {
             return Ok(None);

@@ -74,7 +74,7 @@ pub(crate) fn mend_inboxes(live: &TeamState, reader: &Reader, home: &Home) -> Re
     inboxes.finish(live, reader)
 }
 
-/// Updates `tasks/`. If the directory is missing, builds it under another name and renames it.
+/// Updates `tasks/`. If the directory is missing, builds the directory under another name, and renames it.
 pub(crate) fn mend_tasks(live: &TeamState, home: &Home) -> Result<ViewUpdate> {
     let place = home.path(task::view::DIR);
     if home.exists(task::view::DIR)? {

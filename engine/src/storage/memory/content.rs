@@ -17,7 +17,7 @@ struct Change {
     len: Option<(usize, usize)>,
 }
 
-/// Content of a file: `durable` and `now`. Each shares its memory with clones until it is written.
+/// Content of a file: `durable` and `now`. Both share their memory with clones until one of the clones is written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Content {
     now: Arc<Vec<u8>>,

@@ -48,8 +48,8 @@ proptest! {
         }
     }
 
-    /// Some bytes are changed and the checksum is corrected. If the frame is accepted, it equals the encoder's output for its
-    /// event.
+    /// Some bytes are changed and the checksum is corrected. If the frame is accepted, the frame equals the encoder's output
+    /// for its event.
     #[test]
     fn changed_frames_with_right_checksums_are_still_checked(
         event in event(), at in any::<proptest::sample::Index>(), byte in any::<u8>(), cut in any::<bool>(),

@@ -1,4 +1,4 @@
-//! Tests of event ids: they encode the time, and strictly increase.
+//! Tests of event ids: ids encode the time, and strictly increase.
 
 use super::events::event_id;
 use proptest::prelude::*;

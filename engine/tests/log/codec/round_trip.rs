@@ -102,7 +102,7 @@ proptest! {
     }
 }
 
-/// Returns the members of an object in their order, read by another parser than the engine's.
+/// Returns the members of an object in their order. Uses a parser other than the engine's parser.
 fn members(line: &str) -> Vec<(String, Box<serde_json::value::RawValue>)> {
     struct InOrder(Vec<(String, Box<serde_json::value::RawValue>)>);
     impl<'de> serde::Deserialize<'de> for InOrder {

@@ -94,7 +94,7 @@ fn the_table_on_real_bytes() {
         let (_, log, opened) = state(&next);
         shows!(opened.unwrap()[0] => has "adopted complete events 4 to 6");
         assert_eq!(texts(&log).len(), 6);
-        // A cut inside the first group leaves a torn group: it is moved to quarantine, and an event names the file.
+        // A cut inside the first group leaves a torn group. The torn group is moved to quarantine, and an event names its file.
         for cut in 1..first_group {
             let (memory, log, opened) = state(&next[..cut]);
             assert!(
@@ -150,7 +150,7 @@ fn the_table_on_real_bytes() {
             );
             assert!(log.reader().is_err() && !log.verify(None).unwrap().ok);
         }
-        // In `binary`, zeros are ignored; in `jsonl`, they are a torn write.
+        // In `binary`, zeros are ignored; in `jsonl`, zeros are a torn write.
         let (_, log, opened) = state(&[0; 700]);
         assert_eq!(opened.unwrap().is_empty(), format == Format::Binary);
         assert_eq!(texts(&log).len(), 3);

@@ -1,4 +1,4 @@
-//! Tests of cutting a log after an event. Before the deciding write the log is unchanged, afterwards it is cut.
+//! Tests of cutting a log after an event. Before the deciding write the log is unchanged; after that write the log is cut.
 
 use super::*;
 use teamlog_engine::internals::layout::CUT;

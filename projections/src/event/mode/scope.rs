@@ -5,7 +5,7 @@ use crate::event::*;
 /// Maximum number of characters of a session id.
 const SESSION_ID_MAX: usize = 64;
 
-/// A scope of mode states. In JSON it is the optional field `session_id`.
+/// A scope of mode states. In JSON, a scope is the optional field `session_id`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub enum Scope {
