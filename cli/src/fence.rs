@@ -1,5 +1,6 @@
-//! Runs a command while the kernel restricts its writes to the paths of its agent. [`grounds`] computes the writable paths,
-//! [`rules`] makes the kernel's rules from them, [`fenced`] runs the process, and [`family`] finds its descendants.
+//! Runs a command while the kernel restricts the command's writes to the paths of its agent. [`grounds`] computes the
+//! writable paths, [`rules`] makes the kernel's rules from them, [`fenced`] runs the process, and [`family`] finds
+//! the descendants of the process.
 
 mod family;
 pub mod fenced;

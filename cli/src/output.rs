@@ -64,7 +64,7 @@ impl Output {
         self.paint
     }
 
-    /// Returns true if the reader closed the pipe. A long answer may stop then.
+    /// Returns true if the reader closed the pipe. The rest of a long answer can then be left out.
     pub fn reader_left(&self) -> bool {
         self.reader_left
     }

@@ -19,8 +19,8 @@ impl Place {
             ..Place::default()
         }
     }
-    /// Returns the absolute form of a path, or `None` if the path depends on an unknown directory. Keeps `..`, because
-    /// its target depends on the symlinks before it.
+    /// Returns the absolute form of a path, or `None` if the path depends on an unknown directory. Keeps `..`,
+    /// because the target of `..` depends on the symlinks in the path before `..`.
     pub fn resolve(&self, path: &str) -> Option<String> {
         match (path.starts_with('/'), &self.dir) {
             (true, _) => Some(joined(path)),

@@ -109,8 +109,8 @@ fn doubted(why: String) -> Writes {
     writes
 }
 
-/// Returns the number of opening brackets and substitutions. Skips here-documents with a quoted delimiter, because they are
-/// not parsed.
+/// Returns the number of opening brackets and substitutions. Skips here-documents with a quoted delimiter, because
+/// the shell does not parse their text.
 fn opened(shown: &str) -> usize {
     let mut end: Option<&str> = None;
     let mut opened = 0;

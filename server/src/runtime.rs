@@ -219,7 +219,7 @@ fn ignore(dir: &OwnedFd) {
 /// and it is complete. In both cases, the daemon that the file describes has ended.
 fn replace(dir: &OwnedFd, text: &[u8]) -> io::Result<()> {
     let aside = format!(".{RUNTIME_FILE}.new");
-    // Only a crash leaves a temporary file, because writing here requires the lock of the data root.
+    // The daemon holds the lock of the data root, so an existing temporary file was left by a crash.
     match rustix::fs::unlinkat(dir, &aside, AtFlags::empty()) {
         Err(rustix::io::Errno::NOENT) | Ok(()) => {}
         Err(error) => return Err(error.into()),

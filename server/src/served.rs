@@ -383,7 +383,7 @@ impl Served {
     fn write(&self) -> RwLockWriteGuard<'_, ServedTeams> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
-    /// Returns true if the daemon is stopping. Streams must end then.
+    /// Returns true if the daemon is stopping. A stream must then end.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
     }

@@ -76,7 +76,8 @@ fn acknowledge(
     context.execute(&Call::operation(), team, ack)
 }
 
-/// Acknowledges all unread messages except questions, page by page from newest to oldest, and the newest post.
+/// Acknowledges all unread messages except questions, page by page from newest to oldest. Then acknowledges the
+/// newest post, which covers all earlier posts.
 fn acknowledge_all(
     context: &mut Context,
     team: &str,

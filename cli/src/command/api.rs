@@ -203,7 +203,7 @@ fn call(
     }
 }
 
-/// Returns true if the call failed because another process holds the lock. Nothing was recorded then.
+/// Returns true if the call failed because another process holds the lock. In this case, nothing was recorded.
 fn is_locked(fault: &Fault) -> bool {
     let code = fault.details.get("code");
     code.is_some_and(|code| code == "locked")

@@ -364,7 +364,7 @@ impl<O: Op, X> OfOperation<O, X> {
         OfOperation { exit, ..self }
     }
 
-    /// Adds options of type `Y`, and a function that completes the input from them.
+    /// Adds options of type `Y`, and a function that completes the input from these options.
     pub const fn with<Y>(
         self,
         adjust: fn(&mut O, Y, &mut Context) -> Result<(), CommandError>,

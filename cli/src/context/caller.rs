@@ -9,7 +9,7 @@ use teamlog_team::SessionClaim;
 use teamlog_team::command::Origin;
 use teamlog_team::projections::mode::is_session_id;
 
-/// Maximum number of bytes of the caller's location, which the environment names.
+/// Maximum number of bytes of the text with which the environment names the caller's location.
 const ORIGIN_BYTES_MAX: usize = 128;
 /// Environment variables that name the session. The first variable that is set counts.
 const SESSION_VARIABLES: [&str; 3] = ["RCS_SESSION_ID", "CODEX_SESSION_ID", "SESSION_ID"];

@@ -14,7 +14,7 @@ pub struct WritablePaths {
     pub repository: PathBuf,
     /// The data root, which is read-only except for scratch directories.
     pub data_root: PathBuf,
-    /// Files of teamlog in the data root, which are always read-only.
+    /// Files of teamlog in the data root. These files are always read-only.
     pub own: Vec<PathBuf>,
     /// Directories that are writable, even inside the repository or the data root.
     pub scratch: Vec<PathBuf>,
@@ -61,7 +61,7 @@ impl WritablePaths {
         writable
     }
 
-    /// Returns the leased paths that do not exist. The kernel cannot grant access to them.
+    /// Returns the leased paths that do not exist. The kernel cannot grant access to missing paths.
     pub fn missing(&self, is_there: impl Fn(&Path) -> bool) -> Vec<String> {
         let literal = self.leased.iter().filter(|leased| leased.is_literal());
         let names = literal.map(ToString::to_string);

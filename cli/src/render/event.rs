@@ -41,7 +41,7 @@ pub fn tone(event: &Event<'_>) -> Style {
     style_of_kind(&event.kind, event.foreign)
 }
 
-/// Returns the style of the sentence of an event of that kind.
+/// Returns the style for sentences about events of the kind `kind`.
 pub fn style_of_kind(kind: &str, is_foreign: bool) -> Style {
     match kind {
         _ if is_foreign => Style::Dim,

@@ -30,7 +30,7 @@ fn envelope(cli: &Cli, code: i32, line: &str) -> Value {
     parse(&ran.stdout)
 }
 
-/// Checks the error of a call that cannot be parsed, and returns its message.
+/// Runs a call that cannot be parsed, and checks its error. Returns the message of the error.
 #[track_caller]
 fn unread(cli: &Cli, line: &str) -> String {
     let answer = envelope(cli, 1, &format!("--json {line}"));

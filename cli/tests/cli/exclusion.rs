@@ -42,7 +42,8 @@ fn tampered(cli: &Cli, line: &str, call: &str, how: &str) -> Option<Command> {
     Some(strace)
 }
 
-/// A command under strace that delays its first system call with a given name. `enter` delays before the call, `exit` after it.
+/// A command under strace that delays its first system call with a given name. `enter` means a delay before the call,
+/// `exit` a delay after the call.
 struct Delayed(Child);
 
 impl Delayed {

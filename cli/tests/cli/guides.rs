@@ -128,7 +128,7 @@ fn every_command_of_the_skill_runs_as_it_is_printed() {
     assert!(skill.starts_with("---\nname: teamlog\ndescription: "));
     let blocks = blocks(&skill, "run");
     assert!(blocks.len() >= 8, "{blocks:?}");
-    // The block that names the agent is not run, because its variable would end with its shell.
+    // The block that names the agent is not run, because its variable would end with the shell that runs the block.
     assert_eq!(skill.matches("```sh\n").count(), blocks.len() + 1);
     teaches(
         &(BEFORE_SKILL.to_owned() + &blocks.concat()),

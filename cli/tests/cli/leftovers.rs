@@ -45,8 +45,8 @@ fn leftovers(cli: &Cli) -> Value {
     check.unwrap().clone()
 }
 
-/// Kills the command at its first call of `call`, then at its second, and so on, each time on a copy, until the command
-/// succeeds. Returns how many kills left files.
+/// Kills the command at its first system call named `call`, then at later such calls, until the command succeeds.
+/// Each run has a new copy of the world. Returns the number of kills that left files.
 fn killed_at_every(call: &str, world: &Cli, line: &str) -> usize {
     let mut left = 0;
     for when in [1, 2, 3, 4, 6, 9, 14, 21, 32, 50, 80, 130] {

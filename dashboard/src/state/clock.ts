@@ -1,4 +1,5 @@
-// The time of the daemon's clock. The ends of leases are compared with it, because the browser's clock may be wrong.
+// The time of the daemon's clock. The ends of leases are compared with this time, because the browser's clock may be
+// wrong.
 
 import { effect, signal } from "@preact/signals";
 

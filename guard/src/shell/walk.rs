@@ -200,7 +200,7 @@ impl Walker {
             match next {
                 AndOr::And(pipeline) => self.pipeline(pipeline),
                 AndOr::Or(pipeline) => {
-                    // An `||` part runs after a failure. The part after it runs in both cases.
+                    // An `||` part runs after a failure. The part after the `||` part runs in both cases.
                     let succeeded = self.place.clone();
                     self.settle(&begun);
                     self.assigned.clone_from(&assigned);

@@ -143,7 +143,7 @@ fn status_of(code: &str) -> u16 {
     codes::row_of(code).status
 }
 
-/// Returns the effect of a call, and the scope that an agent's token needs for it.
+/// Returns the effect of a call, and the scope that an agent's token needs for the call.
 pub(crate) fn effect(method: Method, path: &[String]) -> (Effect, AgentScope) {
     let reads = (Effect::Reads, AgentScope::Read);
     if let Some(operation) = operation(path) {

@@ -1,4 +1,4 @@
-//! Writes the history of the demo: two and a half hours of a team of three agents, which end now.
+//! Writes the history of the demo: a team of three agents works for two and a half hours, until now.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};

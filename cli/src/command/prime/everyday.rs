@@ -4,7 +4,7 @@ use crate::command::prelude::*;
 use teamlog_team::message::prime::{Few, PrimeAnswer};
 use teamlog_team::usage::tokens;
 
-/// Maximum tokens of the text, because every session of an agent starts with it.
+/// Maximum number of tokens of the text. The text is short, because every session of an agent starts with this text.
 const TOKENS_MAX: usize = 800;
 /// Maximum number of next commands.
 const COMMANDS_MAX: usize = 9;

@@ -69,7 +69,7 @@ impl Part {
         }
     }
 
-    /// Returns the part for the ignore files of git, which list the data of the team.
+    /// Returns the part for git's ignore files. These files list the team's data.
     pub fn ignored(data_root: &Path, files: &[IgnoreFile]) -> Part {
         let open = files.iter().find(|file| !file.settled);
         let state = match open {

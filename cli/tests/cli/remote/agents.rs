@@ -6,7 +6,7 @@ use crate::mcp::Client;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 
-/// A machine with a repository of the agents, in which `dev` holds `src/io`.
+/// Returns a machine, and the directory of a repository in which `dev` holds `src/io`.
 fn with_repository() -> (Machine, PathBuf) {
     let machine = Machine::new();
     let repo = machine.elsewhere.outside().join("repo");

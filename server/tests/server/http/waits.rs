@@ -58,8 +58,8 @@ fn whoever_hangs_up_leaves_a_place_to_the_next() {
         drop(gone);
         until("its place is free", || awaiting(&stand) == 0);
     }
-    // Wait for events after the last known event, because the call counts as waiting shortly before it reads the end of
-    // the log.
+    // Pass a cursor to the wait. The call counts as waiting shortly before it reads the end of the log, and without a
+    // cursor it would miss an event in between.
     let known = stand
         .with_token("POST", AWAIT, r#"{"timeout_ms": 0}"#)
         .json();
