@@ -41,7 +41,7 @@ impl Ctx {
 pub(crate) trait Command: Clone + Send + 'static {
     /// The part of a decision from which the answer is made.
     type Decided: Send + 'static;
-    /// The answer. To be stored under an idempotency key, it must be serializable.
+    /// The answer. To be stored under an idempotency key, the answer must be serializable.
     type Answer: Send + 'static;
 
     /// Returns the terms: the callers that may run the command, and the conditions. There is no default, so a forgotten

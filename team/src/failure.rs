@@ -57,7 +57,8 @@ impl Failure {
     pub(crate) fn is_newer(&self) -> bool {
         matches!(self.engine(), Some(engine::Error::Newer { .. }))
     }
-    /// Returns true if another host of the team recorded events first. This command recorded nothing, and may succeed if it decides again.
+    /// Returns true if another host of the team recorded events first. This command recorded nothing. A repeated decision can
+    /// succeed.
     pub(crate) fn is_conflict(&self) -> bool {
         self.engine().is_some_and(engine::Error::is_conflict)
     }

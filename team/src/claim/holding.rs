@@ -71,7 +71,7 @@ impl TaskDecision {
         self.events.push(event);
     }
 
-    /// Makes the task pending without an owner. If the task waits for dependencies, blocks it instead.
+    /// Makes the task pending without an owner. If the task waits for dependencies, blocks the task instead.
     pub fn give_back(&mut self, live: &Live) -> Result<()> {
         self.task.owner = None;
         self.task.status = Status::Pending;
@@ -218,8 +218,8 @@ pub(crate) fn check_expected(expected: Option<u64>) -> Result<(), Refusal> {
     Err(Refusal::new(Code::InvalidInput, message).field("expected_version"))
 }
 
-/// Records the expiry of a task's lease if the lease has expired. The task becomes pending without an owner. If the task now
-/// waits for dependencies, it becomes blocked.
+/// Records the expiry of a task's lease if the lease has expired. The task becomes pending without an owner. If the task now waits
+/// for dependencies, the task becomes blocked.
 pub(crate) fn expire(
     live: &Live,
     task: &mut Task,

@@ -45,7 +45,7 @@ pub enum ClaimOrder {
     EpochFirst,
 }
 
-/// Origin of a call, if its surface knows it. A mode stores the origin when it becomes active.
+/// Origin of a call, if the call's surface knows the origin. A mode stores the origin when the mode becomes active.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// Pane of tmux, from `TMUX_PANE`.

@@ -1,5 +1,5 @@
-//! A caller's time limit for an answer, with a check that the caller is still connected. A wait for a caller that may
-//! disconnect runs the check every 250 ms.
+//! A caller's time limit for an answer, with a check that the caller is still connected. A wait for a caller that can disconnect
+//! runs the check every 250 ms.
 
 use crate::prelude::*;
 use std::fmt;

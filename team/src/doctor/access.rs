@@ -10,7 +10,7 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// Maximum number of files and directories that the check examines.
 const FILES_MAX: usize = 20_000;
 
-/// Compares owner and mode of a team's files with the team's directory.
+/// Compares owner and mode of a team's files with owner and mode of the team's directory.
 pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let Some(files) = seen.root.files() else {
         return Ok(Check::healthy("the data root is in memory"));

@@ -279,7 +279,8 @@ fn check_everything<'a>(
         let seen = Observations::all(root, check, progress)?;
         let mut checks = all(&seen);
         attempts += 1;
-        // Writers may work during the check. A fault may only mean that a writer was between two files, so the check is repeated.
+        // Writers can work during the check. A fault possibly only means that a writer was between two files, so the check is
+        // repeated.
         if !checks.iter().any(Check::is_unwell) || !seen.has_moved() {
             return Ok((seen, checks));
         }

@@ -181,7 +181,7 @@ impl OpenTeam {
             return None;
         };
         let answered = writer.with_state(|live| answer(live));
-        // A damaged derived file gives `None`. A caller that may wait repairs the file.
+        // Returns `None` if a derived file is damaged. A caller that can wait repairs the file.
         (!answered.as_ref().is_err_and(Failure::is_derived)).then_some(answered)
     }
 }

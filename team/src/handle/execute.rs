@@ -201,8 +201,8 @@ impl Team {
             Outcome::Answered => {}
             Outcome::Denied(refusal) => return Err(refusal.into()),
             Outcome::Repeated(text) => return Ok(Completion::Repeated(text)),
-            // The events are recorded, but the state could not be read for the answer. Tries once more, because the state may have been
-            // rebuilt.
+            // The events are recorded, but the state could not be read for the answer. Tries once more, because the state was
+            // possibly rebuilt.
             Outcome::Granted => {
                 let (team, ctx) = (&self.name().to_owned(), &stage.ctx);
                 self.query(|live, _| {
@@ -325,8 +325,8 @@ fn answer(
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct KeyScope<'a> {
     pub agent: Option<&'a str>,
-    /// True if an answer under the team's key is valid for the agent. An older version, in which keys belonged to teams, stored it for this
-    /// agent.
+    /// True if an answer under the team's key is valid for the agent. An older version, in which keys belonged to teams, stored the
+    /// answer for this agent.
     pub owns_team_key: bool,
 }
 

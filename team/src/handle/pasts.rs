@@ -33,7 +33,7 @@ struct CachedPast {
     asked: Instant,
     /// Number of events that were folded for the state.
     events: usize,
-    /// The state; `None` until the first query has folded it. Other queries wait for the first one.
+    /// The state; `None` until the first query has folded it. Other queries wait for the first query.
     state: Arc<Mutex<Option<Live>>>,
 }
 

@@ -23,7 +23,7 @@ pub const ACCEPTED_TOKENS_FILE: &str = ".accepted-tokens";
 /// Name of the file with the id of this data root as a host of journals. The file lies in the directory of all teams. No
 /// team's name begins with a dot.
 pub const HOST_ID_FILE: &str = ".host-id";
-/// Name of the file with a daemon's address. A daemon writes it into the team's directory and into the root.
+/// Name of the file with a daemon's address. A daemon writes this file into the team's directory and into the root.
 pub const RUNTIME_FILE: &str = "runtime.json";
 
 /// Options of a root.

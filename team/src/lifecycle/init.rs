@@ -57,7 +57,7 @@ impl Init {
 }
 
 impl Root {
-    /// Creates a team, or adds members to an existing team. A repeated call changes nothing.
+    /// Creates a team, or adds members to an existing team. A repeated call is harmless.
     ///
     /// # Errors
     /// `invalid_input`, `format_mismatch`, `unsafe_file_system`, `team_exists`; I/O.

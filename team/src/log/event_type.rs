@@ -68,11 +68,11 @@ words! {
         WorkerCrossRebaseConflict = "worker_cross_rebase_conflict",
         /// A worker's tree was not rebased on another worker's.
         WorkerCrossRebaseSkipped = "worker_cross_rebase_skipped",
-        /// A worker's tree has not changed for long.
+        /// A worker's tree has not changed for a long time.
         WorkerStaleDiff = "worker_stale_diff",
-        /// A worker has sent no heartbeat for long.
+        /// A worker has sent no heartbeat for a long time.
         WorkerStaleHeartbeat = "worker_stale_heartbeat",
-        /// A worker has printed nothing for long.
+        /// A worker has printed nothing for a long time.
         WorkerStaleStdout = "worker_stale_stdout",
     }
 }

@@ -242,7 +242,7 @@ pub(super) fn postings(live: &Live, of: (RefKind, &str), range: (u64, u64)) -> R
     Ok(all)
 }
 
-/// Passes pages with the seqs of a ref in the range to `more`, newest first, until `more` returns false.
+/// Passes pages of seqs to `more`, newest first, until `more` returns false. The pages contain the ref's seqs in the range.
 fn newest_first(
     live: &Live,
     (kind, value): (RefKind, &str),

@@ -128,7 +128,7 @@ impl Command for Ack {
 }
 
 impl Ack {
-    /// Decides on the ack of a post, which covers all earlier posts to the agent.
+    /// Decides on the ack of a post. Such an ack also covers all earlier posts to the agent.
     fn decide_post(
         &self,
         live: &Live,

@@ -61,8 +61,7 @@ pub struct RetireAnswer {
 impl Team {
     /// Retires an agent.
     ///
-    /// # Errors
-    /// `worker_not_found` if the team has no such agent, or if it was retired before; errors of the log.
+    /// # Errors `worker_not_found` if the team has no such agent, or if the agent was retired before; errors of the log.
     pub fn retire_agent(&mut self, retire: RetireAgent) -> Result<RetireAnswer> {
         let answer = self.execute(retire)?;
         self.after_leaving(answer)

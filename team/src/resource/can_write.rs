@@ -1,4 +1,4 @@
-//! `can-write`: tells if an agent may write a path now. The agent may write it while it holds a live lease on a task that
+//! `can-write`: tells if an agent may write a path now. An agent may write a path while the agent holds a live lease on a task that
 //! declares the path.
 
 use crate::operation::prelude::*;

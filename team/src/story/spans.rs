@@ -84,7 +84,7 @@ impl Outcome {
     }
 }
 
-/// Returns the spans of events in log order, sorted by their start. A task comes before the message that assigned it.
+/// Returns the spans of events in log order, sorted by their start. A task comes before the message that assigned the task.
 pub(super) fn of_events(events: &[Recorded]) -> Vec<Span> {
     let mut fold = Fold {
         events,

@@ -51,7 +51,7 @@ impl Command for SetTaskResources {
     }
 }
 
-/// Records the paths of the task if they change and no agent works on the task.
+/// Records the paths of the task if the paths change and no agent works on the task.
 fn declare(
     decision: &mut TaskDecision,
     resources: Option<Vec<String>>,

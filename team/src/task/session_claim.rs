@@ -27,7 +27,7 @@ pub struct SessionClaim {
 pub struct SessionClaimAnswer {
     /// Epoch of the claim.
     pub epoch: u64,
-    /// Epoch of an earlier claim of the task by the same agent and session, if they made one.
+    /// Epoch of an earlier claim of the task by the same agent in the same session, if there is such a claim.
     pub earlier: Option<u64>,
 }
 

@@ -129,7 +129,7 @@ impl Boot {
         said
     }
 
-    /// Reports a breach. Checks that it is recorded and the run is rolled back.
+    /// Reports a breach. Checks that the breach is recorded and the run is rolled back.
     #[track_caller]
     pub fn breach(&mut self, event: &str, data: Value, code: Code, back_to: State) {
         let at = self.shown().state;

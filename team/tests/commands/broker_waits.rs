@@ -4,7 +4,7 @@ use crate::broker_events::{report, send};
 use crate::prelude::*;
 use teamlog_team::log::await_event::{AwaitEvent, AwaitEventAnswer, AwaitStatus};
 
-/// Upper limit of a wait. A test reaches it only if it fails.
+/// Upper limit of a wait. A test reaches this limit only if the test fails.
 const LONG_MS: u64 = 30_000;
 
 fn waiting(world: &World, wait: AwaitEvent) -> thread::JoinHandle<AwaitEventAnswer> {
@@ -80,7 +80,7 @@ fn without_a_cursor_only_what_is_to_come_counts() {
         waits.await_event(&wait).unwrap()
     });
     go.recv().unwrap();
-    // Repeats the reports until the wait ends, because the wait may begin late.
+    // Repeats the reports until the wait ends, because the wait can begin late.
     until("it is woken", || {
         report(&mut team, json!({"type": "worker_stopped", "worker": "qa"}));
         team.finish().unwrap();

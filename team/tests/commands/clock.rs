@@ -1,5 +1,5 @@
-//! Tests of a log after its host's clock was ahead for a while. Times in the log never go back, so they stay ahead. No
-//! deadline is delayed by this.
+//! Tests of a log after its host's clock was ahead for a while. Times in the log never go back, so they stay ahead. This does not
+//! delay any deadline.
 
 use crate::bootstrap::Boot;
 use crate::bootstrap_work::{BOTH, running};

@@ -23,7 +23,7 @@ fn a_task_gets_the_next_number_and_is_pending() {
     );
     let own = given!(TaskCreate, task_id: "40", ..new("own"));
     assert_eq!(team.task_create(own).unwrap().task.task.task_id, "40");
-    // Messages and commands share one counter, which ignores ids that are not numbers.
+    // Messages and commands share one counter for ids. The counter ignores ids that are not numbers.
     team.task_assign(assign("50", "dev")).unwrap();
     team.task_assign(assign("bd-900", "dev")).unwrap();
     team.task_assign(assign("99999999999999999999", "dev"))

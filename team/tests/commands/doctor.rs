@@ -241,10 +241,10 @@ fn modes_that_contradict_each_other_across_scopes_are_found_and_what_is_recommen
     let found = vec![fault("root_state", "forge", "root")];
     let clear = vec!["teamlog mode clear demo forge --root".to_owned()];
     assert_eq!(faults(&world, "modes"), (Health::Warn, found, clear));
-    // A mode may stay active in a session after it ended at the root.
+    // No fault: a mode can stay active in a session after the mode ended at the root.
     complete(&mut team, "forge", None);
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
-    // A session that hides a mode of the root does not end that mode.
+    // No fault: a session that hides a mode of the root does not end that mode.
     start(&mut team, "ultrawork", None);
     let clear = given!(ModeClear, mode: "ultrawork", session_id: "b");
     team.mode_clear(clear).unwrap();
@@ -355,7 +355,7 @@ fn runs_whose_time_outs_nobody_recorded_are_found_and_a_tick_mends_them() {
     assert_eq!(overdue(&world), (Health::Healthy, 0.into(), vec![]));
 }
 
-/// Records a history that is too long for a complete check by default.
+/// Creates a history that is so long that `doctor check` checks only a sample by default.
 fn long_history(world: &World, format: Format) {
     let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
     for round in 0..550 {

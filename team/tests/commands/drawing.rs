@@ -95,7 +95,7 @@ impl Known {
         drawn
     }
 
-    /// Returns a value of the right type. In most cases it names an existing object.
+    /// Returns a value of the right type. In most cases, the value names an existing object.
     fn value(
         &self,
         draw: &mut Draw,

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 use teamlog_team::log::tail::Tail;
 use teamlog_team::message::wait::{Wait, WaitStatus};
 
-/// Upper limit of a wait. A test reaches it only if it fails.
+/// Upper limit of a wait. A test reaches this limit only if the test fails.
 const LONG: Duration = Duration::from_secs(30);
 
 /// Follows a log on another thread. Sends each seq, and finally the outcome.
@@ -64,7 +64,7 @@ fn a_follower_shows_what_is_there_and_then_what_comes() {
         let inbox = team.read(of("dev")).unwrap();
         let ack = given!(Ack, agent: "dev", message_id: inbox.messages[0].id.clone());
         team.ack(ack).unwrap();
-        // The event by which the new agent joins comes before its ack.
+        // The event that adds the new agent to the team comes before the agent's ack.
         assert_eq!(take(&acks, 1), [12], "others went by");
         assert_eq!(
             following.join().unwrap().unwrap(),

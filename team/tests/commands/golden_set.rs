@@ -47,7 +47,7 @@ fn attempt(world: &World, operation: &str, mut input: Value) -> Result<Value, ap
     Ok(serde_json::from_str(answered.data.get()).unwrap())
 }
 
-/// Records a team with nearly every kind of event, and closes it at the end.
+/// Creates a team with nearly every kind of event, and closes the team at the end.
 fn lived(world: &World, format: Format) {
     let members = ["lead", "dev", "qa"].map(str::to_owned).to_vec();
     let init = given!(Init, members, format, ..Init::for_team("golden"));

@@ -180,7 +180,7 @@ fn all_sessions_come_by_pages() {
         given!(ModeList, all_sessions: true,
             active, limit: if active { 2 } else { 1 }, cursor)
     };
-    // A session with an active mode is on the first page, however late it began.
+    // A session with an active mode is on the first page, regardless of the session's start.
     let (first, next) = list(&mut team, page(None, false));
     let active = "root/ultrawork s1/ultrawork s2/ultrawork s3/ultrawork s5/ultrawork";
     assert_eq!(first.join(" "), active);
@@ -511,7 +511,7 @@ fn the_file_of_active_skills_shows_what_the_list_of_modes_shows() {
     complete(&mut team, Mode::Team, "").unwrap();
     assert_eq!(file(&world, "s1"), [""; 0]);
     agree(&world, &mut team);
-    // A session that was silent for long blocks no mode until its next activity.
+    // A session that was silent for a long time blocks no mode until its next activity.
     world.later(8 * 24 * 60 * MINUTE);
     start(&mut team, Mode::Forge, "s1").unwrap();
     start(&mut team, Mode::Team, "").unwrap();

@@ -104,7 +104,7 @@ fn check(begin: &str, end: &str, made: &str) {
     );
 }
 
-// One test for both parts, because both are written into one file.
+// One test covers both parts, because both parts are written into one file.
 #[test]
 fn the_tables_in_docs_are_what_is_decided() {
     let made = format!("{}\n", table());

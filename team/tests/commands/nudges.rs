@@ -163,7 +163,7 @@ fn no_second_wake_up_while_one_is_unread_and_the_first_never_hides_mail() {
     assert_eq!(primed.unread.items[0].message_id, real);
     assert!(primed.unread.items[1].is_wakeup());
 
-    // After the ack of the wake-up, the agent can get another one.
+    // After the ack of the wake-up, the agent can get another wake-up.
     let ack = given!(Ack, agent: "qa", message_id: first);
     team.ack(ack).unwrap();
     world.later(16 * MINUTE);

@@ -67,7 +67,7 @@ fn every_query_answers_as_it_did_then() {
                 let mut past = world.root.team("demo").unwrap().at(point).unwrap();
                 assert_eq!(past.moment().unwrap().seq, seq);
                 assert!(answers(&mut past) == wanted, "at {point:?}");
-                // Repeats the queries, which now use the state that the handle keeps.
+                // Repeats the queries. They now use the state that the handle keeps.
                 assert!(answers(&mut past) == wanted, "again at {point:?}");
                 past.finish().unwrap();
             }

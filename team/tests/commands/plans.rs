@@ -169,7 +169,7 @@ fn a_parent_that_cannot_come_last_is_refused() {
         let moved = given!(TaskEdit, parent, ..edit(task));
         refused(team.task_edit(moved), Code::DependencyCycle);
     }
-    // A part must not wait for its parent, because neither could ever be completed.
+    // A part must not wait for its parent, because neither task could ever be completed.
     let waits = given!(TaskEdit, blocked_by: vec!["1".to_owned()], ..edit("3"));
     refused(team.task_edit(waits), Code::DependencyCycle);
     let waits = given!(TaskCreate, blocked_by: vec!["2".to_owned()], ..part("4", "2"));

@@ -14,7 +14,7 @@ use teamlog_team::api::{self, OPERATIONS};
 /// Operations with inputs before the refused request. `later` advances the clock by milliseconds.
 type History = Vec<(&'static str, Value)>;
 
-/// Codes that the tests of another file reach, because a row of a table cannot.
+/// Codes that the tests of another file reach, because a row of the table cannot reach these codes.
 const ELSEWHERE: [(&str, &[&str], &str); 14] = [
     // This refusal needs a caller that names itself outside of the input.
     (

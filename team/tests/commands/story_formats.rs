@@ -294,7 +294,7 @@ fn a_cause_of_another_trace_is_a_link_and_one_of_another_page_a_parent() {
         named(&spans, "task T-1").clone()
     };
     let (here, there) = (span_of(outside("tr")), span_of(outside("other")));
-    // The message's span has the id that the page with its event gives to it.
+    // The span of the message has the same id as on the page with the message's event.
     let hash = |what: &[u8], of: &[u8]| {
         let bytes = [&b"teamlog "[..], what, b"\0", of].concat();
         blake3::hash(&bytes).to_hex().to_string()

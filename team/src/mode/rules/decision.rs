@@ -459,7 +459,7 @@ pub(crate) fn object(value: Value) -> Fields {
     }
 }
 
-/// Returns true if a state is only a tombstone: it records that the mode was cleared.
+/// Returns true if a state is only a tombstone, which records that the mode was cleared.
 pub(crate) fn is_tombstone(state: &WorkingState) -> bool {
     let phase = state.fields.get("current_phase").and_then(Value::as_str);
     state.fields.is_empty() || (!state.is_active() && phase == Some("cleared"))

@@ -122,8 +122,8 @@ pub fn command(mode: Mode, team: Option<&str>, scope: &Scope) -> String {
     format!("rcs state clear --mode {mode}{team}{place}")
 }
 
-/// Returns the option that names a session, with a leading space. If the name looks like an option, an equals sign precedes
-/// it.
+/// Returns the option that names a session, with a leading space. If the name looks like an option, an equals sign precedes the
+/// name.
 pub fn session_option(session: &str) -> String {
     match session.starts_with('-') {
         true => format!(" --session={session}"),

@@ -276,7 +276,7 @@ pub fn not_active_in(refusal: Refusal, scope: &Scope, mode: Mode) -> Refusal {
     }
 }
 
-/// Combines the transitions of all scopes into one. The result also names hand-offs in sessions, even if the root has none.
+/// Combines the transitions of all scopes into one. The result also names hand-offs in sessions, even if the root has no hand-off.
 fn all_told(all: &[(Scope, Transition)], mode: Mode) -> Transition {
     let own = all.first().map(|(_, own)| own.clone());
     let mut told = own.unwrap_or_else(|| decide(&[], mode, Review::Unknown));

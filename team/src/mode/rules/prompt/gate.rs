@@ -136,7 +136,7 @@ fn is_name(word: &str) -> bool {
     Skill::from_name(bare).is_some()
 }
 
-/// Returns true if a prompt names something concrete. Concrete are a file, a symbol, an issue number, steps, an expected
+/// Returns true if a prompt names something concrete. Concrete things are a file, a symbol, an issue number, steps, an expected
 /// result, an error, code, a commit and tests.
 pub fn is_concrete(prompt: &str) -> bool {
     let lower = prompt.to_lowercase();

@@ -67,7 +67,7 @@ fn word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     begins.then(|| behind.trim_start())
 }
 
-/// Returns true if the prompt ends here or only a polite word follows.
+/// Returns true if the remaining prompt is empty, or is only a polite word.
 fn is_end(behind: &str) -> bool {
     let bare = behind.trim_end_matches(['.', '!']);
     let courtesy = BEHIND.iter().any(|word| bare.trim_start() == *word);
@@ -90,7 +90,7 @@ fn is_task(behind: &str) -> bool {
     leads && !behind.lines().next().unwrap_or_default().contains('?')
 }
 
-/// Returns true if a prompt begins with `force:` or `!`, which passes the gate.
+/// Returns true if a prompt begins with `force:` or `!`. Such a prompt passes the gate.
 pub fn is_forced(prompt: &str) -> bool {
     forced(prompt).is_some()
 }
