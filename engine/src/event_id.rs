@@ -68,7 +68,8 @@ impl EventId {
     /// # Errors
     /// `Random`.
     ///
-    /// # Panics If `at` is earlier than `previous.created_at()`; the writer never passes such an `at`.
+    /// # Panics
+    /// If `at` is earlier than `previous.created_at()`; the writer never passes such an `at`.
     pub fn after(previous: Option<EventId>, at: Timestamp, ids: &dyn IdSource) -> Result<EventId> {
         let random = ids.random()?;
         let Some(previous) = previous.filter(|previous| {

@@ -72,7 +72,8 @@ impl Ref {
 
     /// Creates the ref whose name is declared at `place`, counted from 0.
     ///
-    /// # Panics If `place` is not below [`REFS_MAX`]; in a constant, the compiler checks `place`.
+    /// # Panics
+    /// If `place` is not below [`REFS_MAX`]; in a constant, the compiler checks `place`.
     pub const fn new(place: u8) -> Ref {
         assert!(
             (place as usize) < REFS_MAX,

@@ -83,7 +83,7 @@ pub(super) fn finish(log: &RecoveryContext<'_>, mut head: Head) -> Result<Recove
 }
 
 /// Replaces a segment by a new file with the remaining bytes. The old file is not cut, because other processes may have mapped
-/// the segment as sealed, and these processes would be killed if they read the map past the end of the file.
+/// the segment as sealed, and reading the map past the end of the file would kill these processes.
 fn shortened(log: &RecoveryContext<'_>, file: &NamedFile, end: u64) -> Result<NamedFile> {
     let storage = log.storage.named();
     let aside = log.dir.join(SHORTENED_FILE);

@@ -62,8 +62,9 @@ impl Log {
     /// Cuts the log after the event `to`, to remove later damage. The removed bytes are kept in `archive/`, and an event by
     /// `actor` records the cut. Does nothing if no bytes follow the event `to`.
     ///
-    /// # Errors Like [`Log::plan_cut`]; `Locked`, I/O. After an error the log is either unchanged or cut. If the log is cut,
-    /// the next process that opens the log finishes the cut.
+    /// # Errors
+    /// Like [`Log::plan_cut`]; `Locked`, I/O. After an error the log is either unchanged or cut. If the log is cut, the next
+    /// process that opens the log finishes the cut.
     pub fn cut(&self, to: u64, actor: &str) -> Result<(CutPlan, LockedLog)> {
         let (storage, dir) = (self.storage().as_ref(), self.dir());
         let lock = lock::acquire(storage, dir, self.options().lock_deadline)?;

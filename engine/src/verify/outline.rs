@@ -14,8 +14,9 @@ impl Log {
     /// Returns the report of [`Log::verify`] for a sound log, from its head and the names, lengths and headers of its newest
     /// segments.
     ///
-    /// # Errors `Corrupt` for any state that a clean close does not leave. Such a state is perhaps harmless; only
-    /// [`Log::verify`] shows if the state is damage. I/O.
+    /// # Errors
+    /// `Corrupt` for any state that a clean close does not leave. Such a state is perhaps harmless; only [`Log::verify`] shows
+    /// if the state is damage. I/O.
     pub fn outline(&self, reader: &Reader) -> Result<Report> {
         let head = reader.head();
         let slots = head::read_slots(self.storage().as_ref(), self.dir(), self.identity().log)?;

@@ -88,7 +88,8 @@ fn ids_and_times_increase_whatever_the_clock_does() {
     }
 }
 
-/// The digest of a segment is updated as the segment grows. A second writer first hashes the bytes that the first writer wrote.
+/// The digest of a segment is updated while the segment grows. A second writer first hashes the bytes that the first writer
+/// wrote.
 #[test]
 fn a_segment_that_is_hashed_while_it_grows_is_sealed_as_it_is() {
     let text = "x".repeat(20_000);

@@ -7,7 +7,7 @@ events! {
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum UsageFact {
-        /// An agent reported the tokens it used.
+        /// An agent reported the tokens that the agent used.
         "usage_reported" by "teamlog usage TEAM" => Reported: UsageReported [name worker, name task_id] {
             /// Agent that used the tokens.
             pub worker: String,

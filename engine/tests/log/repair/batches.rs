@@ -45,7 +45,7 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
             let (path, offset) = place(&whole, damaged);
             memory.corrupt(&path, offset + 60, 4).unwrap();
             let mut gone: Vec<u64> = bound.to_vec();
-            // If event 6 cannot be read, nothing shows that event 5 is related to it, so event 5 is kept. If event 8 cannot be
+            // If event 6 cannot be read, nothing shows that event 5 causes event 6, so event 5 is kept. If event 8 cannot be
             // read, nothing shows that event 11 has the key of event 8, so event 11 is kept.
             match damaged {
                 6 => gone.retain(|seq| *seq != 5),
