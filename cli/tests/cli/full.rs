@@ -325,7 +325,7 @@ fn every_reading_operation(medium: Medium) {
     for operation in OPERATIONS.iter().filter(|operation| !operation.mutates()) {
         let mut input = filled(operation.input_schema().as_value());
         input.insert("team_name".to_owned(), json!("demo"));
-        // Limit the wait for an event that never comes.
+        // Limit the wait of operations that wait for an event, because no event comes.
         if operation.input_schema().as_value()["properties"]
             .get("timeout_ms")
             .is_some()

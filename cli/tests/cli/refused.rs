@@ -1,4 +1,4 @@
-//! `guard` records its refusals after its answer. A failure to record them does not change the answer.
+//! `guard` records its refusals after its answer. If a refusal cannot be recorded, the answer does not change.
 
 use crate::daemon::{Daemon, unknown};
 use crate::prelude::*;

@@ -108,7 +108,7 @@ pub fn claims_meet(hosts: &[Cli; 3]) {
     daemon.kill();
 }
 
-/// Records on all hosts while the primary is killed and a standby is promoted.
+/// Records events on all hosts while the primary is killed and a standby is promoted.
 pub fn the_primary_dies(cluster: &mut Cluster, hosts: &[Cli; 3]) {
     let daemon = Daemon::of(&hosts[2]);
     record_while(hosts, || {
@@ -126,7 +126,7 @@ pub fn the_primary_dies(cluster: &mut Cluster, hosts: &[Cli; 3]) {
     daemon.kill();
 }
 
-/// Records on all hosts during `disturb`. Checks that each acknowledged event exists once.
+/// Records events on all hosts while `disturb` runs. Checks that each acknowledged event exists once.
 fn record_while(hosts: &[Cli], disturb: impl FnOnce()) {
     let stop = AtomicBool::new(false);
     let acked: Vec<Vec<String>> = thread::scope(|scope| {

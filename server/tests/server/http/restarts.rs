@@ -1,4 +1,4 @@
-//! Answers stay valid after the daemon that gave them has ended.
+//! The answers of a daemon stay valid after this daemon has ended.
 
 use super::stand::{Stand, TEAM};
 use crate::client::{Client, Heard};

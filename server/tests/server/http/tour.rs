@@ -1,4 +1,4 @@
-//! Runs the tour of `docs/http.md` as printed. Compares its table of errors with the code.
+//! Runs the tour of `docs/http.md` as printed. Compares the document's table of errors with the code.
 
 use super::stand::Stand;
 use std::path::{Path, PathBuf};
