@@ -14,8 +14,8 @@ pub enum Compares {
     /// Compares the position: seq and digest.
     #[default]
     Position,
-    /// Checks only that no group of the journal begins with the same seq, so gaps and forks are accepted. For tests that must detect gaps
-    /// and forks.
+    /// Checks only that no group of the journal begins with the same seq, so gaps and forks are accepted. Tests use this broken
+    /// mode to show that they would detect gaps and forks.
     FirstSeq,
 }
 

@@ -63,8 +63,8 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Asks the journal to confirm that the last read is as new as `since`. Repeats a read that is not confirmed, perhaps from
-    /// another server. Returns the number of new events.
+    /// Asks the journal to confirm that the last read missed no group that was acknowledged before `since`. Repeats a read that
+    /// is not confirmed, perhaps from another server. Returns the number of new events.
     pub fn confirm_read(&mut self, since: Instant) -> Result<u64> {
         let (mut events, mut tries) = (0, 1);
         while let Some(replica) = &mut self.replica {

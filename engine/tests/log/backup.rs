@@ -307,7 +307,7 @@ fn a_backup_of_something_else_is_never_written_over() {
         assert!(matches!(error, Error::ForeignFile { .. }), "{error}");
     }
     assert_eq!(sound(&to, "untouched").manifest(), &kept.manifest);
-    // A converted log is another log, and gets a backup beside the old backup.
+    // A converted log has another id, so its backup is stored beside the old backup.
     world.log.convert(Format::Binary).unwrap().unwrap();
     let converted = given!(World; clock: world.clock.clone(),
         log: open(&arc(&world.memory), &small(78)), memory: world.memory.clone());

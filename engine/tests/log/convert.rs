@@ -81,7 +81,7 @@ fn every_event_and_group_is_kept_and_the_original_is_archived() {
 
         let report = new.verify(None).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
-        // The receipt holds for the original, which is a log of its own.
+        // The receipt holds for the original, because the original stays a complete log.
         let archived = original(&storage, &done.archive);
         assert_eq!(public(&archived), before);
         let report = archived.verify(Some(&receipt)).unwrap();

@@ -61,7 +61,7 @@ pub struct LastKnown<T> {
 }
 
 words! {
-    /// A part of a worker, named by its view file.
+    /// A part of a worker. The name of a part is the name of the part's view file.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum WorkerPart {
         /// Identity.
