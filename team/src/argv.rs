@@ -31,7 +31,7 @@ pub fn message_type(text: &str) -> Result<String, String> {
     one_of(text, known, &MessageType::ALL.map(MessageType::name))
 }
 
-/// Checks that a name is known. The error lists the names and suggests the nearest one.
+/// Checks that a name is known. The error lists the names, and suggests the nearest name.
 pub(crate) fn one_of(text: &str, known: bool, names: &[&'static str]) -> Result<String, String> {
     if known {
         return Ok(text.to_owned());

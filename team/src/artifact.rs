@@ -277,7 +277,7 @@ impl Team {
         })
     }
 
-    /// Fetches an artifact's bytes from the journal, and also writes them to the file on this host.
+    /// Fetches an artifact's bytes from the journal, and also writes the bytes to the file on this host.
     fn fetched(&self, artifact: &Artifact) -> Result<Vec<u8>> {
         let digest = &artifact.stored.digest;
         let journal = self.log.identity().journal.as_ref();

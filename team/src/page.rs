@@ -158,7 +158,7 @@ pub(crate) fn unknown_cursor(cursor: &str, what: &str) -> Refusal {
     Refusal::new(Code::CursorUnknown, message).field("cursor")
 }
 
-/// Returns the trace of a task; `None` if the task has none.
+/// Returns the trace of a task; `None` if the task has no trace.
 pub(crate) fn trace_of_task(live: &Live, task: Option<&str>) -> Result<Option<String>> {
     let task = task.map(|task| live.task(task)).transpose()?;
     Ok(task.flatten().and_then(|task| task.trace_id))

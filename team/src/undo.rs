@@ -92,8 +92,8 @@ struct Reversal {
 impl Team {
     /// Reverses a command.
     ///
-    /// # Errors
-    /// `invalid_transition` for a command that cannot be reversed, or whose subject changed since; errors of the log.
+    /// # Errors `invalid_transition` for a command that cannot be reversed, or whose subject has changed since the command; errors
+    /// of the log.
     pub fn undo(&mut self, undo: Undo) -> Result<UndoAnswer> {
         let mut reversal = Reversal { undo, target: None };
         loop {

@@ -85,8 +85,8 @@ impl BackupDir {
         Ok(found)
     }
 
-    /// Returns the backup of a team. The directory may also itself be a backup. If the log of a team was replaced, the team has
-    /// one backup per log; `log` selects one of them, and `None` selects the latest.
+    /// Returns the backup of a team. The directory may also itself be a backup. If the log of a team was replaced, the team has one
+    /// backup per log; `log` selects one of these backups, and `None` selects the latest backup.
     ///
     /// # Errors
     /// `backup_not_found`, `invalid_input`; `Corrupt`, I/O.

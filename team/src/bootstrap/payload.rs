@@ -27,8 +27,7 @@ pub struct Payload {
     pub role: Option<String>,
     /// True if the lead calls its text a simulation of other members' work.
     pub simulation: bool,
-    /// Function that computes the effect of the report. Call it only for a run in which the
-    /// report's event is legal.
+    /// Function that computes the effect of the report. Call this function only for a run in which the report's event is legal.
     pub rule: Rule,
 }
 

@@ -71,7 +71,7 @@ const TEXTS: [&str; 4] = ["error", "message", "msg", "content"];
 /// Maximum length of the stored message, in characters.
 const KEPT_CHARS: usize = 2_000;
 
-/// Parses a literal answer: JSON, or a text that may contain JSON.
+/// Parses a literal answer: JSON, or a text that possibly contains JSON.
 pub fn read(answer: &Value) -> Probe {
     match answer {
         Value::String(text) => of_text(text),

@@ -16,7 +16,7 @@ pub struct BootstrapTicked {
 }
 
 impl Team {
-    /// Records the timeouts that are due at `now`, group by group. Takes no lock if none is due.
+    /// Records the timeouts that are due at `now`, group by group. Takes no lock if no timeout is due.
     pub(crate) fn bootstrap_sweep(
         &mut self,
         now: Timestamp,

@@ -14,7 +14,7 @@ pub struct Accepted {
     pub against: Option<Against>,
 }
 
-/// A breach of the contract, or an obstacle, which is recorded together with the report.
+/// A breach of the contract, or an obstacle. Either is recorded together with the report.
 #[derive(Debug, Clone)]
 pub struct Against {
     pub code: Code,

@@ -250,7 +250,7 @@ pub(crate) fn event(task: &Task, act: TaskAct, actor: &str, agent: Option<&str>)
     TaskFact::new(&*task.task_id, act).event(actor, agent, task.trace_id.as_deref())
 }
 
-/// Returns the reference to a claim for the events that end or renew it.
+/// Returns the reference to a claim for the events that end or renew the claim.
 pub(crate) fn holder(task: &Task, claim: &Claim) -> ClaimRef {
     ClaimRef {
         worker: claim.owner.clone(),

@@ -179,7 +179,7 @@ impl<'a> ClaimProof<'a> {
         self.worker.is_some() || self.token.is_some()
     }
 
-    /// Returns the reference to the claim for the events that end or renew it.
+    /// Returns the reference to the claim for the events that end or renew the claim.
     pub fn held(self, task: &Task, claim: &Claim) -> ClaimRef {
         ClaimRef {
             forced: self.force,
@@ -187,7 +187,8 @@ impl<'a> ClaimProof<'a> {
         }
     }
 
-    /// Returns the actor of an event about the claim. This is the holder, unless the command names another agent or uses force.
+    /// Returns the actor of an event about the claim. The actor is the holder, unless the command names another agent or uses
+    /// force.
     pub fn actor(self, claim: &'a Claim) -> &'a str {
         let unnamed = match self.force {
             true => DEFAULT_ACTOR,

@@ -101,7 +101,7 @@ pub(crate) struct ClaimProof<'a> {
     pub token: Option<&'a str>,
     /// Fencing epoch of the claim.
     pub epoch: Option<u64>,
-    /// True if the claim may belong to another agent. The token or epoch must be right in any case.
+    /// True if the command accepts a claim of another agent. The token or epoch must be right in any case.
     pub force: bool,
     /// The agent that presents the claim, if the command names one.
     pub worker: Option<&'a str>,

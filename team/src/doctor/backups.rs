@@ -128,7 +128,7 @@ fn none_needed(known: &[KnownBackup]) -> Check {
     })
 }
 
-/// Names the backup with the most lost events, and the command that restores it.
+/// Names the backup with the most lost events, and the command that restores this backup.
 fn needed(seen: &Observations<'_>, known: &[KnownBackup], loss: &Loss) -> Check {
     let lost_log = loss.log.as_ref();
     let is_of_log =

@@ -43,7 +43,7 @@ const SHORT_EVENTS_MAX: u64 = 1_000;
 const LISTED_MAX: usize = 20;
 /// Maximum number of attempts to check a team whose log changes during the check.
 const ATTEMPTS_MAX: usize = 3;
-/// Checks of files that a writer changes only after it has appended to the log.
+/// Checks of files that a writer changes only after appending to the log.
 const MOVING: [&str; 6] = [
     "malformed_jsonl",
     "snapshot_monotonicity",

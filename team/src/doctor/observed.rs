@@ -239,7 +239,7 @@ pub(super) fn is_closed(live: &Live) -> bool {
     matches!(live.is_closed(), Ok(true))
 }
 
-/// Borrows a value, or passes on the reason why it is missing.
+/// Borrows a value, or returns the reason why the value is missing.
 pub(super) fn borrowed<T>(seen: &Observation<T>) -> Observation<&T> {
     seen.as_ref().map_err(Clone::clone)
 }

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use teamlog_engine::repair::salvage;
 
 impl Root {
-    /// Copies the readable events of a damaged log into a new log in its place, then rebuilds all derived data. The archive keeps every
-    /// byte of the damaged log. If the log is undamaged, keeps it and only rebuilds the derived data.
+    /// Copies the readable events of a damaged log into a new log in its place, then rebuilds all derived data. The archive keeps
+    /// every byte of the damaged log. If the log is undamaged, keeps the log and only rebuilds the derived data.
     ///
     /// # Errors
     /// `team_not_found`; errors of opening the log if it has no segments.
@@ -52,7 +52,7 @@ impl Root {
     }
 }
 
-/// Returns the events that create the team again if the event of its creation was lost. The team becomes open, because its
+/// Returns the events that create the team again, if the event of the team's creation was lost. The team becomes open, because its
 /// members are unknown.
 fn created_again(reader: &Reader, actor: &str) -> Result<Vec<NewEvent>, Error> {
     let created: Option<()> = reader.each(None, |located| {

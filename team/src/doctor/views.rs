@@ -40,7 +40,8 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
                     let why = " because they have events that the log lost";
                     (Health::Warn, why.to_owned())
                 }
-                // A crash happened after an append to the log and before its views were written. The next writer updates the views.
+                // A crash happened after events were appended to the log, and before the views of these events were written. The
+                // next writer updates the views.
                 Ok(Some(seq)) => {
                     let why = format!(" since a crash after event {seq}");
                     (Health::Warn, why)

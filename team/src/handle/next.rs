@@ -35,7 +35,7 @@ pub(crate) fn show(team: &str, task: &str) -> String {
     format!("teamlog task show {team} {task} --history")
 }
 
-/// Returns the command that reports on a message-governed task to the agent that assigned it. The report moves the task.
+/// Returns the command that reports on a message-governed task to the agent that assigned the task. The report moves the task.
 pub(crate) fn report(team: &str, task: &Task, from: &str, status: &str) -> String {
     tell(team, task, from, status) + " --note TEXT"
 }

@@ -34,7 +34,7 @@ pub(crate) struct OpenTeams {
 
 pub(crate) struct OpenTeam {
     pub(super) slot: RwLock<WriterSlot>,
-    /// Number of running commands that need the whole log. No writer is opened while one runs.
+    /// Number of running commands that need the whole log. No writer is opened while such a command runs.
     pub(super) pauses: Mutex<usize>,
     resumed: Condvar,
     /// Wakes the thread that merges the state's runs.
@@ -238,7 +238,7 @@ impl OpenTeam {
             return None;
         };
         writer.with_reader(|live, reader| {
-            // The state may contain events of a failed group, which are not durable.
+            // The state can contain events of a failed group. Such events are not durable.
             if live.seq() != reader.head().last_seq {
                 return None;
             }
@@ -434,7 +434,7 @@ impl OpenTeam {
         Ok(outcome?)
     }
 
-    /// Wakes the thread that syncs the file system if view files need it.
+    /// Wakes the thread that syncs the file system if view files need a sync.
     pub fn sync_views(&self) {
         let WriterSlot::Taken { writer, .. } = &*self.read() else {
             return;

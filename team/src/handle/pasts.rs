@@ -108,7 +108,7 @@ impl Pasts {
         state
     }
 
-    /// Notes the number of events that a state folded, then drops the states above the bounds.
+    /// Stores the number of events that were folded for a state, then drops the states above the bounds.
     fn keep(&self, key: &Key, events: usize) {
         let mut all = self.lock();
         if let Some(one) = all.iter_mut().find(|one| one.key == *key) {

@@ -231,7 +231,7 @@ impl Root {
         for name in names {
             match Identity::load(self.storage.as_ref(), &team_dir(&name)) {
                 Err(Error::NoLog { .. }) if self.trace_of_log(&name)?.is_none() => {}
-                // Also lists a team that cannot be opened. Opening it reports the error.
+                // Also lists a team that cannot be opened. Opening such a team reports the error.
                 _ => teams.push(name),
             }
         }
@@ -374,7 +374,7 @@ impl Root {
         }
     }
 
-    /// Creates the directory of the teams if it is missing, and its ignore file.
+    /// Creates the directory of the teams and its ignore file, if they are missing.
     pub(crate) fn make_teams(&self) -> Result<()> {
         let teams = Path::new(TEAMS_DIR);
         if !self.holds_teams()? {

@@ -28,7 +28,7 @@ pub struct Team {
     pub(super) open_team: Option<Arc<OpenTeam>>,
     /// Keeps the shared writer closed until this handle is dropped, because this handle took the whole log.
     pub(super) pause: Option<Pause>,
-    /// Point in the past at which this handle is; `None` if it is at the present.
+    /// Point in the past at which this handle is; `None` if the handle is at the present.
     pub(super) past: Option<Past>,
     /// Batch of this handle's commands. Answers wait for the sync of the batch.
     pub(super) batch: Option<Batch>,
@@ -260,7 +260,7 @@ impl Team {
         Ok((exclusive, live))
     }
 
-    /// Stores a state for the next command of this handle. Adds errors of its views to the notes.
+    /// Stores a state for the next command of this handle. Adds errors of the state's views to the notes.
     pub(crate) fn keep(&mut self, live: Live) {
         if let Some(error) = live.views_error() {
             let notes = &self.options.notes;
@@ -314,7 +314,7 @@ impl Team {
         answered
     }
 
-    /// Takes a permit to fold a past state, if folds are limited. The caller holds it until the answer is complete.
+    /// Takes a permit to fold a past state, if folds are limited. The caller holds the permit until the answer is complete.
     pub(crate) fn past_fold(&self) -> Result<Option<PastFold>, Refusal> {
         let folds = self.options.past_folds.as_ref();
         folds.map(PastFolds::take).transpose()
@@ -409,7 +409,7 @@ pub(crate) fn open(live: &Live) -> Result<()> {
     Err(refusal.hint(hint).into())
 }
 
-/// Turns the engine's error about an invalid event into a refusal of the input. The engine validates events before it writes.
+/// Turns the engine's error about an invalid event into a refusal of the input. The engine validates events before writing.
 pub(crate) fn input_fault(error: Error) -> Failure {
     match error {
         Error::Invalid { ref field, .. } => {

@@ -94,7 +94,7 @@ fn completes(message: &Message) -> Option<Box<str>> {
     (message.reported_status() == Some(Status::Completed)).then(|| id.into())
 }
 
-/// Returns an entry's message. Reads the message again if it is not in memory. `at` is the position of the source.
+/// Returns an entry's message. Reads the message again if the message is not in memory. `at` is the position of the source.
 pub(crate) fn read<R: BufRead + Seek>(
     source: &mut R,
     at: &mut u64,

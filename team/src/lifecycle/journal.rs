@@ -1,5 +1,5 @@
-//! `journal adopt`, `leave` and `heal`. `adopt` moves a team to a journal, `leave` moves it off its journal, and `heal` sends the journal
-//! the events that the journal lost.
+//! `journal adopt`, `leave` and `heal`. `adopt` moves a team to a journal, `leave` moves a team off its journal, and `heal` sends
+//! the journal the events that the journal lost.
 
 use crate::operation::prelude::*;
 use teamlog_engine::JournalIdentity;

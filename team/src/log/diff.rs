@@ -320,7 +320,7 @@ fn task_page(diff: &Diff, touched: &TouchedIds, before: &Live, after: &Live) -> 
             true => None,
             false => Some(field_changes(old.as_ref(), &new)),
         };
-        // Skips a task without a difference. A superseded message touches its task without changing it.
+        // Skips a task without a difference. A superseded message touches its task without changing the task.
         if old.is_some() && fields.as_ref().is_some_and(BTreeMap::is_empty) {
             continue;
         }

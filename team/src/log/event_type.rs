@@ -16,7 +16,7 @@ words! {
         TaskFailed = "task_failed",
         /// A worker's state changed.
         WorkerStateChanged = "worker_state_changed",
-        /// A worker became idle. Occurs only in reports; its canonical form is a changed state.
+        /// A worker became idle. This type occurs only in reports. The canonical form of such a report is a changed state.
         WorkerIdle = "worker_idle",
         /// A worker stopped.
         WorkerStopped = "worker_stopped",

@@ -8,7 +8,7 @@ use teamlog_engine::limits::EVENT_BYTES_MAX;
 /// spaces and escapes.
 pub const LINE_BYTES_MAX: usize = 4 * EVENT_BYTES_MAX;
 
-/// Byte order mark. Some programs write it at the start of a text.
+/// Byte order mark. Some programs write this mark at the start of a text.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A line that is not blank.

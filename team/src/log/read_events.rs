@@ -109,8 +109,8 @@ pub(crate) fn place_of(live: &Live, reader: &Reader, id: &str) -> Result<Option<
     Ok(live.place(seq)?.map(|place| (seq, place)))
 }
 
-/// Returns the newest events that pass the filter, oldest first. Reads backward from the end of the log to `after`. Like
-/// forward reading, drops an event that repeats the previous one.
+/// Returns the newest events that pass the filter, oldest first. Reads backward from the end of the log to `after`. Like forward
+/// reading, drops an event that repeats the previous event.
 fn newest(
     team: &str,
     filter: &Filter,

@@ -100,7 +100,7 @@ impl TeamEvent {
         self
     }
 
-    /// Returns true if this event and the previous one both report the worker as idle.
+    /// Returns true if this event and the previous event both report the worker as idle.
     pub fn repeats(&self, before: &TeamEvent) -> bool {
         self.is_source(EventType::WorkerIdle)
             && before.kind == EventType::WorkerStateChanged.name()

@@ -1,5 +1,5 @@
-//! The briefing of a leader in `prime`: the state of the whole team in few words. The briefing must be complete in itself, because the
-//! leader may have lost its context. Lists are cut to 10 items, so each list also gives the number of all its items.
+//! The briefing of a leader in `prime`: the state of the whole team in few words. The briefing must be complete in itself, because
+//! the leader possibly lost its context. Lists are cut to 10 items, so each list also gives the number of all its items.
 
 use crate::attention::Attention;
 use crate::message::notices;

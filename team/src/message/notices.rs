@@ -1,4 +1,4 @@
-//! Notices: the entries of an agent's feed without its mail. Answers use them to show unseen posts and news.
+//! Notices: the entries of an agent's feed without its mail. Answers use notices to show unseen posts and news.
 //!
 //! A post is unread until the agent acknowledges it or a later post. News of tasks is seen as soon as the agent records any
 //! event, because news only repeats the state of tasks.

@@ -471,7 +471,8 @@ fn info(message: &Message) -> MessageInfo {
 }
 
 impl NewMessage {
-    /// Returns the rule for reading names. Names that begin with a hyphen pass; `decide` checks them against the team's names.
+    /// Returns the rule for reading names. Accepts names that begin with a hyphen; `decide` checks such names against the team's
+    /// names.
     fn names(&self) -> Names {
         let send = &self.send;
         let given = [Some(&send.from), Some(&send.to), send.task_id.as_ref()];

@@ -312,7 +312,8 @@ impl PromptDecision<'_> {
         let step = plan.steps.iter().find(|step| step.requested == mode);
         let handed = step.filter(|step| !step.auto_completed.is_empty());
         let message = handed.and_then(|step| step.message.clone());
-        // If the mode starts at the root, the decision may also end modes of sessions; its message names them.
+        // If the mode starts at the root, the decision can also end modes of sessions. The message of the decision names these
+        // modes.
         let message = message.or(match decided.kind {
             Kind::AutoComplete => decided.message,
             _ => None,

@@ -43,7 +43,7 @@ pub trait Op: DeserializeOwned + JsonSchema + 'static {
     };
     /// Rules for reading the input.
     const RULES: Rules = Rules::COMMON;
-    /// True if the operation answers an unknown worker with empty data and a warning. If the operation only reads, it also answers an
+    /// True if the operation answers an unknown worker with empty data and a warning. An operation that only reads also answers an
     /// unknown team in this way.
     const ANSWERS_EMPTY: bool = false;
 

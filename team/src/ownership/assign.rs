@@ -1,4 +1,4 @@
-//! `assign-task`: says which agent is to take a task. Only the leader, or a caller with force, can take a task from its holder.
+//! `assign-task`: assigns a task to an agent. Only the leader, or a caller with force, can take a task from its holder.
 
 use crate::doubts::TaskDoubts;
 use crate::ownership::takeover::{self, Overridden};

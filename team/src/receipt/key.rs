@@ -136,8 +136,8 @@ impl PublicKey {
         hex(self.0.as_bytes())
     }
 
-    /// Checks that this key signed a receipt. The signature covers the team's name, or has the form of older versions without
-    /// the name. The check is strict: it refuses signatures that another receipt or key could share.
+    /// Checks that this key signed a receipt. The signature covers the team's name, or has the form of older versions without the
+    /// name. The check is strict, so it refuses signatures that another receipt or key could share.
     ///
     /// # Errors `signed_by_another_key` if the signature names another key, `signature_invalid` if the
     /// signature is wrong.

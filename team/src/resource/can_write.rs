@@ -204,8 +204,8 @@ impl Team {
         Ok(stale.unwrap_or(true))
     }
 
-    /// Runs `work` on another thread if `work` may have to wait for the journal. If `work` takes too long, returns `None` and lets the
-    /// thread continue. In a team without a journal, runs `work` on this thread.
+    /// Runs `work` on another thread if `work` possibly has to wait for the journal. If `work` takes too long, returns `None` and
+    /// lets the thread continue. In a team without a journal, runs `work` on this thread.
     fn soon<A: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Team) -> Result<A> + Send + 'static,
@@ -263,7 +263,7 @@ impl Team {
     }
 
     fn verdicts(&mut self, asked: &CanWriteAll) -> Result<Vec<WriteVerdict>> {
-        // Reads the disk after the query, because a query may run twice.
+        // Reads the disk after the query, because a query can run twice.
         let (held, set) = self.leases(&asked.agent)?;
         let root = asked.root.as_deref().unwrap_or(&set);
         Ok(verdicts(root, &held, asked))

@@ -108,7 +108,7 @@ pub(crate) fn check_body(body: &str) -> Result<&str, Refusal> {
     Ok(text)
 }
 
-/// Returns the post that a command just recorded as the last one of its thread.
+/// Returns the post that a command just recorded as the last post of its thread.
 pub(crate) fn posted_last(
     after: &After<'_>,
     thread_id: &str,

@@ -169,7 +169,7 @@ fn what_commands_do_reads_as_brokers_know_it() {
             "task_completed dev 1 - - -",
             "task_failed dev 2 - - because",
             "worker_state_changed dev - working - -",
-            // This line is the worker's report. Its state is the state that was recorded before.
+            // This line comes from the worker's report. The reported state equals the recorded state.
             "worker_state_changed dev - idle working -",
             "approval_decision qa 1 - - approved:good",
             "message_received lead - - - -",

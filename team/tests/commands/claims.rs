@@ -227,7 +227,7 @@ fn a_message_governs_its_task_until_the_first_claim() {
     refused(team.task_claim(claim("1", "qa")), Code::ClaimConflict);
     world.later(SECOND);
     team.task_update(update("1", "pending")).unwrap();
-    // Any agent may claim a pending task that was created by message, even if it has an owner.
+    // Any agent may claim a pending task that was created by message, even if the task has an owner.
     let held = team.task_claim(claim("1", "qa")).unwrap();
     assert_eq!((held.epoch, held.task.version), (1, 3));
     world.later(SECOND);

@@ -68,7 +68,7 @@ fn lived(world: &World, format: Format) {
     call(world, "cleanup", json!({"force": true}));
 }
 
-/// Records an ended session, and an abandoned session that still blocks other modes a day later.
+/// Creates an ended session, and an abandoned session that still blocks other modes a day later.
 fn sessions(world: &World) {
     for session in ["s-ended", "s-left"] {
         let input = json!({"mode": "autopilot", "session_id": session});
@@ -411,7 +411,7 @@ fn told(world: &World, format: Format) {
     world.root.import_team_chat(&import, &memory).unwrap();
 }
 
-/// Records teams whose logs were cut, salvaged, converted and restored, and a team with an incomplete last write.
+/// Creates teams whose logs are cut, salvaged, converted and restored, and a team with an incomplete last write.
 fn moved(world: &World, format: Format) {
     let other = match format {
         Format::Jsonl => Format::Binary,

@@ -285,7 +285,7 @@ fn hold(team: &mut Team, id: &str, what: u8, epoch: Option<u64>) -> Result<(), F
                 worker: agent(1),
                 claim_token,
                 epoch,
-                // With an epoch the caller need not be the holder. The property must hold for both cases.
+                // With an epoch, the caller can be another agent than the holder. The property must hold in both cases.
                 force: true,
                 ..TaskRelease::default()
             })

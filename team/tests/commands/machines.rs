@@ -1,5 +1,5 @@
-//! Tests of the listed state machines: every step that the rules take is listed. For bootstrap runs, the tests that report
-//! events check this.
+//! Tests of the listed state machines: every step that the rules take is listed. For bootstrap runs, other tests check the steps:
+//! the tests that report events.
 
 use crate::mode_calls::{cancel, complete, show, start};
 use crate::prelude::*;

@@ -148,7 +148,7 @@ fn what_a_session_hides_is_not_in_its_list_of_skills_and_is_in_the_way_all_the_s
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!(listed[0]["skill"], "ultrawork");
     assert_eq!(skills.fields["skill"], "ultrawork");
-    // A mode that is active at the root blocks a start in a session, even if the session hides it.
+    // A mode that is active at the root blocks a start in a session, even if the session hides that mode.
     let refusal = refused(start(&mut team, Mode::Blueprint, "s1"), Code::ModeDenied);
     let clears = "`rcs state clear --mode forge --team demo --root`";
     assert!(refusal.message.contains(clears), "{refusal}");

@@ -1,5 +1,5 @@
-//! Checks that the tables in `docs/modes.md` agree with the rules, and that its list of words agrees with the words in
-//! prompts.
+//! Checks that the tables in `docs/modes.md` agree with the rules, and that the list of words in that document agrees with the
+//! words in prompts.
 //!
 //! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands mode_table` writes both.
 

@@ -7,7 +7,7 @@ use teamlog_team::log::sync_views::{SyncViews, SyncViewsStatus};
 
 const FIRST: [u8; 16] = [1; 16];
 const SECOND_BOOT: [u8; 16] = [2; 16];
-/// Number of events. A writer checks all view files only after fewer events.
+/// Number of events that makes a log long. Only for a shorter log, the next command compares all view files.
 const MANY: usize = 1_100;
 
 fn root_on(memory: &Arc<Memory>, world: &World, boot: [u8; 16]) -> Root {
@@ -19,7 +19,7 @@ fn root_on(memory: &Arc<Memory>, world: &World, boot: [u8; 16]) -> Root {
     Root::on(memory.clone(), options)
 }
 
-/// Creates a team with views of all kinds. If `synced`, syncs them halfway.
+/// Creates a team with views of all kinds. If `synced` is true, syncs the views after half of the rounds.
 fn busy(synced: bool) -> (World, Root) {
     let world = World::new();
     let root = root_on(&world.memory, &world, FIRST);

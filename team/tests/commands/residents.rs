@@ -169,7 +169,7 @@ fn a_question_of_a_team_that_stays_open_reads_nothing_again() {
         // one system call.
         assert_eq!(calls, ["stat teams/demo/lock"]);
     }
-    // `log.json` is read again while another log may replace the team's log.
+    // `log.json` is read again while another log can replace the team's log.
     let read_again = |root: &Root| {
         let calls = calls_of_a_question(&faulty, root);
         assert!(

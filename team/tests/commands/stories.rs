@@ -96,7 +96,7 @@ fn a_cause_that_does_not_precede_is_said_to_and_makes_no_loop() {
     let mut made = Made::new();
     let first = made.push(0, "x_began", None, &[]);
     let second = made.push(1, "x_built", Some(first), &[]);
-    // The first two events name each other as cause. The third one names itself.
+    // The first two events name each other as cause. The third event names itself.
     let third = made.push(2, "x_odd", None, &[]);
     made.events[0].event.refs.cause = Some(second);
     made.events[2].event.refs.cause = Some(third);

@@ -138,7 +138,7 @@ fn a_cursor_is_one_of_its_order() {
         };
         refused(team.tasks(asked), Code::CursorUnknown);
     }
-    // A cursor keeps its place even if its task has moved in the order.
+    // A cursor keeps its place even if the cursor's task has moved in the order.
     let by_update = |cursor: Option<String>| Tasks {
         limit: Some(4),
         cursor,
