@@ -10,10 +10,16 @@ const RENAMED_MAX: usize = 16;
 
 /// Checks that an agent may act in the team and receive messages. Refuses retired agents.
 pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()> {
-    if live.is_retired(agent)? {
-        return Err(retired(field, agent, live.successor(agent)?).into());
-    }
+    check_active(live, field, agent)?;
     belongs(live, field, agent)
+}
+
+/// Checks that an agent was not retired. An agent that is not a member passes.
+pub(crate) fn check_active(live: &Live, field: &'static str, agent: &str) -> Result<()> {
+    match live.is_retired(agent)? {
+        true => Err(retired(field, agent, live.successor(agent)?).into()),
+        false => Ok(()),
+    }
 }
 
 /// Checks that an agent belongs to the team, or is a retired agent of the team. Used for reading the agent's mail.
@@ -70,8 +76,10 @@ pub(crate) fn enter(live: &Live, field: &'static str, agent: &str) -> Result<Vec
 /// Returns the leader that hears of a task: the agent that assigned the task, else a member that is named as a leader, else the
 /// fixed leader.
 pub(crate) fn supervisor(live: &Live, task: &Task) -> Result<String> {
-    if let Some(by) = &task.assigned_by {
-        return Ok(by.clone());
+    // A person without an agent's name receives no messages.
+    let assigner = task.assigned_by.as_deref();
+    if let Some(by) = assigner.filter(|by| names::check_known("to", by).is_ok()) {
+        return Ok(by.to_owned());
     }
     for name in names::LEADERS {
         if live.is_member(name)? {

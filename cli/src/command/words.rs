@@ -3,16 +3,22 @@
 use super::prelude::*;
 
 /// Returns the text of an argument. The argument `-` means standard input, without the line break at its end.
+///
+/// # Errors
+/// A usage error for a text of white space only.
 pub fn text(typed: &str, name: &str, context: &Context) -> Result<String, CommandError> {
-    if typed != "-" {
-        return Ok(typed.to_owned());
-    }
-    let text = given::stdin(context.env(), name)?;
-    let text = text.trim_end_matches(['\n', '\r']);
-    match text.is_empty() {
-        true => Err(CommandError::usage(format!("standard input has no {name}"))),
-        false => Ok(text.to_owned()),
-    }
+    let from_stdin = typed == "-";
+    let text = match from_stdin {
+        true => given::stdin(context.env(), name)?,
+        false => typed.to_owned(),
+    };
+    let message = match (text.trim().is_empty(), from_stdin) {
+        (true, true) => format!("standard input has no {name}"),
+        (true, false) => format!("{name} is empty"),
+        (false, true) => return Ok(text.trim_end_matches(['\n', '\r']).to_owned()),
+        (false, false) => return Ok(text),
+    };
+    Err(CommandError::usage(message))
 }
 
 /// Joins words to one text. Reads standard input if the only word is `-`, or if there is no word and standard input is not a
@@ -25,6 +31,6 @@ pub fn joined(typed: &[String], name: &str, context: &Context) -> Result<String,
         }
         [] => text("-", name, context),
         [one] => text(one, name, context),
-        words => Ok(words.join(" ")),
+        words => text(&words.join(" "), name, context),
     }
 }

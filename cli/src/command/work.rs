@@ -470,7 +470,11 @@ Examples:
                 ..Default::default()
             };
             let task = context.read(&self.team, show)?.task;
-            let to = self.to.or(task.assigned_by).filter(|to| *to != from);
+            // A person without an agent's name, such as `user:ada`, receives no messages.
+            let assigner = task
+                .assigned_by
+                .filter(|by| *by != from && !by.contains(':'));
+            let to = self.to.or(assigner);
             let update = TaskUpdate {
                 note: Some(words::text(&self.text, "TEXT", context)?),
                 from,
@@ -486,7 +490,7 @@ Examples:
             if let Some(kept) = &mut answer.reported {
                 context.own_commands(&mut kept.next);
             }
-            context.end(Exit::Done, &answer, inbox::sent)
+            context.end(Exit::Done, &answer, inbox::reported)
         }
     }
 }

@@ -3,10 +3,14 @@
 use crate::budget;
 use crate::command::{Authority, CommandTerms, Ctx, mismatch};
 use crate::handle::prelude::*;
+use crate::membership;
 
 /// Refuses a command that the caller has no permission to run. Records nothing.
 pub(super) fn authorize(terms: &CommandTerms<'_>, ctx: &Ctx, live: &Live) -> Result<()> {
     let by = ctx.control.caller();
+    if let Some(name) = by.name {
+        membership::check_active(live, "actor", name)?;
+    }
     match terms.authority {
         Authority::Anyone => Ok(()),
         Authority::WithinBudget => budget::check(live, by.name),

@@ -72,14 +72,20 @@ impl Command for RenameAgent {
 }
 
 impl RenameAgent {
+<<<<<<< HEAD
     /// Refuses a new name that is invalid, that is the agent's old name, that is the leader's name,
     /// or that a retired agent had.
+=======
+    /// Refuses a new name that is not a valid name, that an agent of the team has, or that a retired agent had.
+>>>>>>> da2c690d4 (team, cli: refuse retired agents, own approvals, and empty texts)
     fn check_new(&self, live: &Live) -> Result<()> {
         let new = &*self.new_name;
         names::check_new("new_name", new)?;
         let rule = match live.is_retired(new)? {
-            _ if new == self.agent || new == LEADER => "must be a new name",
             true => "must not be the name of a retired agent",
+            false if new == LEADER || live.is_member(new)? => {
+                "must not be the name of an agent of this team"
+            }
             false => return Ok(()),
         };
         Err(Refusal::invalid("new_name", new, rule).into())

@@ -129,7 +129,7 @@ fn field(name: &str, token: &Token<'_>) -> Result<Field, Refusal> {
     let lower = name.to_lowercase();
     Field::from_name(&lower).ok_or_else(|| {
         let names = Field::ALL.map(Field::name);
-        let meant = spelling::meant(&lower, names.into_iter());
+        let meant = spelling::meant(&lower, names);
         let meant = meant.map_or_else(String::new, |meant| format!("; {meant}: may be meant"));
         let rule = format!(
             "there is no field {}{meant}; fields are {}. To find the text, put it in double quotes",

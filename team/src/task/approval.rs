@@ -95,6 +95,7 @@ impl Command for WriteApproval {
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<ApprovalStatus>> {
         let approval = self.approval()?;
+        membership::check(live, "reviewer", &approval.reviewer)?;
         check_reviewer(ctx, live, &approval)?;
         let trace = page::trace_of_task(live, Some(&self.task_id))?;
         let event = approval.event(trace.as_deref());
@@ -180,13 +181,18 @@ pub(crate) fn of_all(live: &Live, tasks: &[Task]) -> Result<BTreeMap<String, App
     Ok(found)
 }
 
-/// Returns true if a task requires an approval that its last decision does not give.
+/// Returns true if a task requires an approval that its last decision does not give. An approval by the present holder of the
+/// task does not count.
 pub(crate) fn is_missing(live: &Live, task: &Task) -> Result<bool> {
     if !task.requires_approval() {
         return Ok(false);
     }
+    let holder = task.claim().map(|claim| &*claim.owner);
+    let counts = |approval: &Approval| {
+        approval.status == ApprovalStatus::Approved && holder != Some(&*approval.reviewer)
+    };
     let last = live.approval(&task.task_id)?;
-    Ok(last.is_none_or(|last| last.what.status != ApprovalStatus::Approved))
+    Ok(last.is_none_or(|last| !counts(&last.what)))
 }
 
 /// Refuses to complete a task without the approval that it requires.
@@ -202,7 +208,7 @@ pub(crate) fn check(live: &Live, task: &Task) -> Result<()> {
     let message = format!("task {id} requires an approval before it can be completed: {state}");
     let mut refusal = Refusal::new(Code::ApprovalRequired, message)
         .detail("task_id", id.as_str())
-        .hint("ask the reviewer to record a decision with write-task-approval; the claim stays yours until its lease ends");
+        .hint("ask another agent to approve the task (write-task-approval, or teamlog approve); the claim stays yours until its lease ends");
     if let Some(decided) = decided {
         refusal = refusal.detail("approval", json!(decided));
     }
