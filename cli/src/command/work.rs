@@ -290,7 +290,6 @@ pub mod review {
 mod decision {
     use super::*;
     use crate::call::Call;
-    use teamlog_team::shell::quoted;
     use teamlog_team::task::approval::{ApprovalWritten, WriteApproval};
     use teamlog_team::{Code, Refusal};
 

@@ -78,10 +78,6 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
         .collect()
 }
 
-<<<<<<< HEAD
-/// Returns lines that begin with `NOT APPLIED`. These lines name the change that the message did not make, and the
-/// reason.
-=======
 /// Formats the answer to a report that asks for no status. A report on a claimed task is a comment, so nothing is missing.
 pub fn reported(answer: &SendAnswer, view: &View) -> Vec<String> {
     let without_claim = SendAnswer {
@@ -92,7 +88,6 @@ pub fn reported(answer: &SendAnswer, view: &View) -> Vec<String> {
 }
 
 /// Returns lines that begin with `NOT APPLIED`. They name the change that the message did not make, and the reason.
->>>>>>> da2c690d4 (team, cli: refuse retired agents, own approvals, and empty texts)
 fn unapplied(answer: &SendAnswer) -> Vec<String> {
     let task = visible(answer.message.task_id.as_deref().unwrap_or_default());
     if answer.applied == Some(Applied::Superseded) {

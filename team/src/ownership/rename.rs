@@ -72,12 +72,7 @@ impl Command for RenameAgent {
 }
 
 impl RenameAgent {
-<<<<<<< HEAD
-    /// Refuses a new name that is invalid, that is the agent's old name, that is the leader's name,
-    /// or that a retired agent had.
-=======
     /// Refuses a new name that is not a valid name, that an agent of the team has, or that a retired agent had.
->>>>>>> da2c690d4 (team, cli: refuse retired agents, own approvals, and empty texts)
     fn check_new(&self, live: &Live) -> Result<()> {
         let new = &*self.new_name;
         names::check_new("new_name", new)?;

@@ -354,3 +354,18 @@ fn a_parent_is_completed_after_its_parts() {
     team.task_finish(complete(&part)).unwrap();
     team.task_finish(complete(&parent)).unwrap();
 }
+
+#[test]
+fn an_approval_by_the_later_holder_or_by_an_outsider_does_not_count() {
+    let (_, mut team) = demo();
+    team.task_create(gated("first")).unwrap();
+    refused(
+        reviewed(&mut team, "stranger", "approved"),
+        Code::WorkerNotFound,
+    );
+    reviewed(&mut team, "dev", "approved").unwrap();
+    let held = team.task_claim(claim("1", "dev")).unwrap();
+    refused(team.task_finish(complete(&held)), Code::ApprovalRequired);
+    reviewed(&mut team, "qa", "approved").unwrap();
+    team.task_finish(complete(&held)).unwrap();
+}

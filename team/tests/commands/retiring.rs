@@ -163,3 +163,23 @@ fn a_renamed_agent_gets_its_tasks_and_later_mail_under_its_new_name() {
     refused(team.rename_agent(back), Code::InvalidInput);
     refused(team.rename_agent(rename), Code::WorkerNotFound);
 }
+
+#[test]
+fn a_retired_agent_records_nothing_by_any_command() {
+    let (_world, mut team) = staffed();
+    retire(&mut team, false);
+    let before = kinds(&mut team).len();
+    team.under(given!(Control, actor: "dev"));
+    refused(team.task_create(new("three")), Code::WorkerNotFound);
+    refused(team.undo(Undo::default()), Code::WorkerNotFound);
+    team.under(Control::default());
+    assert_eq!(kinds(&mut team).len(), before);
+}
+
+#[test]
+fn an_agent_takes_no_name_that_another_agent_has() {
+    let (_world, mut team) = staffed();
+    let rename = given!(RenameAgent, agent: "dev", new_name: "qa");
+    let refusal = refused(team.rename_agent(rename), Code::InvalidInput);
+    assert_eq!(refusal.field.as_deref(), Some("new_name"));
+}
