@@ -378,7 +378,7 @@ pub fn begins(group: &Append<'_>) -> Option<String> {
     (!group.begins.is_empty()).then(|| group.begins.join(" "))
 }
 
-/// Reads the row in the place of a group.
+/// Reads which row the journal has at the position where the group would be appended.
 fn stands(connection: &Connection, group: &Append<'_>, by: By) -> Result<Outcome, CallError> {
     let (log, first) = (group.log.to_string(), bigint(group.after.last_seq + 1));
     let prev = &group.after.digest.0[..];

@@ -95,7 +95,7 @@ impl Words {
         let mut chars = 0;
         for c in text.chars() {
             if self.count == WORDS_MAX {
-                return;
+                break;
             }
             match part(c) {
                 Part::Between => self.end_word(&mut word, &mut chars),

@@ -259,8 +259,8 @@ pub(crate) fn readable<'a>(
     })
 }
 
-/// Appends the event in the form of `replay --json` and `export`: one line of JSON without framing and newline, equal for both
-/// formats.
+/// Appends the public form of the event, as `replay --json` and `export` show it: one line of JSON without framing or newline.
+/// The line is the same for logs in the formats `jsonl` and `binary`.
 pub fn public_json(event: &Event<'_>, out: &mut Vec<u8>) {
     public_json_of(&UNDECLARED_NAMES, event, out);
 }

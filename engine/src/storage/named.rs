@@ -59,7 +59,7 @@ impl StorageWithPaths<'_> {
         Ok(if_reachable(self.list(dir))?.unwrap_or_default())
     }
 
-    /// Reads a file; `None` if the file is missing, or if a file has the name of its directory.
+    /// Reads a file; `None` if the file is missing, or if the path of its directory is a file.
     pub fn read_if_there(self, path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
         let read = self.0.read(path, max);
         if_reachable(read.map_err(Error::io("read", path)))
@@ -129,7 +129,7 @@ pub(crate) fn if_there<T>(found: Result<T>) -> Result<Option<T>> {
     unless(io::ErrorKind::NotFound, found)
 }
 
-/// Converts the error for a missing file, or for a file that has the name of its directory, into `None`.
+/// Converts an error into `None` if the requested file is missing, or if the path of its directory is a file.
 fn if_reachable<T>(found: Result<T>) -> Result<Option<T>> {
     Ok(unless(io::ErrorKind::NotADirectory, if_there(found))?.flatten())
 }

@@ -155,8 +155,8 @@ fn child(task: &Task) -> Option<Child<'_>> {
 const ANCESTORS_MAX: usize = 256;
 
 impl TeamState {
-    /// Returns the ancestors of a task whose parent is `parent`: the parent, its parent, and so on. The last ancestor is `id` if the chain
-    /// leads back to that task, or is too long to follow.
+    /// Returns the ancestors of the task `id`, whose parent is `parent`: the parent, its parent, and so on. A chain that leads back
+    /// to `id` ends with `id`. A chain that is too long to follow counts as such a cycle, and also ends with `id`.
     pub fn ancestors(&self, id: &str, parent: &str) -> Result<Vec<String>> {
         let mut found = vec![parent.to_owned()];
         while let Some(last) = found.last().filter(|last| *last != id) {

@@ -29,11 +29,16 @@ const RECORDING_REFUSALS: &[Code] = &[
     Code::SyncFailed,
     Code::UnsafeFileSystem,
     Code::ActorMismatch,
+    // A retired agent records nothing.
+    Code::WorkerNotFound,
 ];
 
 /// Returns all refusal codes of an operation. `own` are the codes in its record.
 pub fn refusals(records: bool, own: &[Code]) -> impl Iterator<Item = Code> {
     let recording = RECORDING_REFUSALS.iter().filter(move |_| records);
+    let own = own
+        .iter()
+        .filter(move |code| !records || !RECORDING_REFUSALS.contains(code));
     REFUSALS.iter().chain(recording).chain(own).copied()
 }
 

@@ -28,7 +28,7 @@ pub const BREACHES: [BreachRow; 6] = [
     },
     BreachRow {
         code: Code::BreachPartialAtomicLaunch,
-        when: "a launch leaves out members of the roster, also as a later batch",
+        when: "a launch leaves out members of the roster; a later batch without the whole roster is a breach too",
         back_to: "`MEMBERS_READY`",
         fits: partial,
         target: |_, _| State::MembersReady,

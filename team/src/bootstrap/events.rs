@@ -146,7 +146,7 @@ table! {
         "this result is not confirmed yet (`illegal_event`); the second time-out blocks the domain";
     ObstructionFeedback = "obstruction_feedback", &[Running] => "",
         &[DOMAIN, must("verdict", &[]), ROUND, may("reason", &["why"]), may("fix_requests", &[]), BY],
-        "the result of this round was delivered (`review_before_result`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
+        "the result of this round was delivered (`review_before_result`); if the lead sends it, it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
     Round1Complete = "round1_complete", &[Running] => "",
         &[may("coverage", &[]), may("verdicts", &["domain_verdicts"]), BY],
         "every active domain was reviewed, and both members of the core confirmed its result (`round1_incomplete`)";
@@ -164,10 +164,10 @@ table! {
         "the gate is cleared (`gate_not_cleared`)";
     FinalSynthesisAck = "final_synthesis_ack", &[Running] => "",
         &[BY, may("status", &[])],
-        "the synthesizer sends it after the request (`illegal_event`); `status` is `accepted` (`invalid_input`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
+        "the synthesizer sends it after the request (`illegal_event`); `status` is `accepted` (`invalid_input`); if the lead sends it, it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
     SynthesisResult = "synthesis_result", &[Running] => "",
         &[must("by", &["from", "actor"])],
-        "the synthesizer sends it after the request (`illegal_event`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
+        "the synthesizer sends it after the request (`illegal_event`); if the lead sends it, it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
     MemberAdded = "member_added", &[Running] => "",
         &[must("domain", &["d", "member", "name"]), METHOD, MODE],
         "the launch is at team level, and the domain is no member yet (`illegal_event`); it opens round 1 and the gate again";

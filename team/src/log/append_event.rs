@@ -49,7 +49,7 @@ pub struct AppendEvent {
     /// Number of workers
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker_count: Option<u64>,
-    /// Another worker
+    /// Second worker that the event names, besides `worker`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_worker: Option<String>,
     /// Type in the terms of the source

@@ -44,8 +44,8 @@ impl Command for RenameAgent {
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<RetireAnswer>> {
         let new = &*self.new_name;
-        self.check_new(live)?;
         let (answer, mut events) = leave(live, ctx, &self.agent, Some(new))?;
+        self.check_new(live)?;
         if !live.is_member(new)? {
             let members = vec![self.new_name.clone()];
             let added = TeamFact::MembersAdded(MembersAdded { members }).event(DEFAULT_ACTOR);
