@@ -7,19 +7,26 @@ use crate::claim::{grant, renewal};
 use crate::command::{After, Authority, CommandTerms, Ctx, Decision, act, mismatch};
 use crate::handle::prelude::*;
 use crate::handle::team;
+use crate::membership;
 use serde::de::DeserializeOwned;
 use teamlog_engine::Room;
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 impl Team {
-    /// Returns the actor of a command: the agent that the input names, else the authenticated agent.
-    pub(crate) fn acting(&self, named: Option<String>) -> Result<Option<String>, Refusal> {
+    /// Returns the actor of a command: the agent that the input names, else the authenticated agent. Refuses a retired agent.
+    pub(crate) fn acting(&mut self, named: Option<String>) -> Result<Option<String>> {
         let authenticated = self.options.authenticated.as_ref();
-        match (authenticated.map(|known| &known.agent), named) {
-            (Some(agent), Some(named)) if named != *agent => Err(mismatch(agent, &named)),
-            (agent, named) => Ok(named.or_else(|| agent.cloned())),
+        let actor = match (authenticated.map(|known| &known.agent), named) {
+            (Some(agent), Some(named)) if named != *agent => {
+                return Err(mismatch(agent, &named).into());
+            }
+            (agent, named) => named.or_else(|| agent.cloned()),
+        };
+        if let Some(actor) = &actor {
+            self.query(|live, _| membership::check_active(live, "actor", actor))?;
         }
+        Ok(actor)
     }
 }
 
