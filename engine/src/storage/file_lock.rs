@@ -93,8 +93,12 @@ fn block(file: File, identity: (u64, u64)) -> io::Result<FileLock> {
 
 /// Describes the holder of a file's lock, if the system shows it: `pid 4242 (teamlog serve demo)`.
 fn holder(identity: (u64, u64)) -> String {
-    let table = fs::read_to_string("/proc/locks").unwrap_or_default();
-    match holder_in(&table, identity) {
+    // The system writes the table in pieces, so one reading may skip a lock while other processes lock and unlock files.
+    let found = (0..3).find_map(|_| {
+        let table = fs::read_to_string("/proc/locks").unwrap_or_default();
+        holder_in(&table, identity)
+    });
+    match found {
         None => "an unknown process".to_owned(),
         Some(pid) => match command(pid) {
             Some(command) => format!("pid {pid} ({command})"),
