@@ -72,7 +72,7 @@ pub fn parse(text: &str, now: Timestamp) -> Result<ParsedQuery, Refusal> {
 /// Checks the rules of a query without a team.
 ///
 /// # Errors
-/// As [`parse`].
+/// `invalid_input` for a token that breaks a rule, or for an empty query.
 pub fn check(text: &str) -> Result<(), Refusal> {
     parse(text, Timestamp::default()).map(drop)
 }
