@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use teamlog_team::projections::hidden::one_line_of_json;
 
 /// The process environment of a command. Cheap to clone.
@@ -65,12 +66,16 @@ impl ProcessEnv {
     }
 
     /// Returns the user of the process as an actor: `user:alice`, or `user:1000` for a user without a name. An agent
-    /// cannot have such a name.
+    /// cannot have such a name. Reads the table of users once per process.
     pub fn user(&self) -> String {
-        let uid = rustix::process::getuid().as_raw();
-        let users = std::fs::read("/etc/passwd").unwrap_or_default();
-        let name = name_of_user(uid, &String::from_utf8_lossy(&users));
-        format!("user:{}", name.unwrap_or_else(|| uid.to_string()))
+        static USER: OnceLock<String> = OnceLock::new();
+        let user = USER.get_or_init(|| {
+            let uid = rustix::process::getuid().as_raw();
+            let users = std::fs::read("/etc/passwd").unwrap_or_default();
+            let name = name_of_user(uid, &String::from_utf8_lossy(&users));
+            format!("user:{}", name.unwrap_or_else(|| uid.to_string()))
+        });
+        user.clone()
     }
 
     /// Returns an identifier of the terminal's session, or of the process that started the shell: the id of the session leader, its start
