@@ -189,10 +189,7 @@ impl OpenTeam {
         team: &Team,
         record: impl FnOnce(&Writer<Live>) -> Result<Commit<R>, CommitError<Failure>>,
     ) -> Result<Commit<R>> {
-        let slot = match &team.batch {
-            Some(batch) => batch.slot(self, team)?,
-            None => self.filled(team)?,
-        };
+        let slot = self.usable(team)?;
         let WriterSlot::Taken { writer, end, .. } = &*slot else {
             // Unreachable: a slot that was just filled has a writer.
             return Err(Error::Poisoned("the writer left its slot".into()).into());
@@ -218,6 +215,22 @@ impl OpenTeam {
             self.vacate();
         }
         Err(failure)
+    }
+
+    /// Returns the slot with a writer that can record. A writer that failed stays in the slot until the thread that saw the failure
+    /// empties the slot; this function does not wait for that thread.
+    fn usable(&self, team: &Team) -> Result<RwLockReadGuard<'_, WriterSlot>> {
+        loop {
+            let slot = match &team.batch {
+                Some(batch) => batch.slot(self, team)?,
+                None => self.filled(team)?,
+            };
+            match &*slot {
+                WriterSlot::Taken { writer, .. } if writer.is_poisoned() => drop(slot),
+                _ => return Ok(slot),
+            }
+            self.vacate();
+        }
     }
 
     /// Wakes the threads that have work after an event was recorded.
@@ -510,91 +523,4 @@ fn may_not_write(options: &RootOptions, team: &str, why: &str) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::handle::root::Root;
-    use crate::lifecycle::init::Init;
-    use teamlog_engine::internals::storage::{Fault, Faulty};
-    use teamlog_engine::storage::Memory;
-    use teamlog_engine::{Durability, Json, NewEvent};
-
-    type Recorded = Result<Commit<()>, CommitError<Failure>>;
-
-    fn record(writer: &Writer<Live>) -> Recorded {
-        writer.commit(Durability::Synced, |_, _| {
-            let payload = Json::parse("{}").unwrap();
-            let mut event = NewEvent::new("noted", "lead", payload);
-            event.foreign = true;
-            Ok(((), vec![event]))
-        })
-    }
-
-    /// Returns an open team on a storage that can fail.
-    fn team_of_its_own() -> (Faulty, Team, Arc<OpenTeam>) {
-        let faulty = Faulty::new(Arc::new(Memory::new()));
-        let root = Root::on(Arc::new(faulty.clone()), RootOptions::default()).resident();
-        // The team has no view files, because their delayed writes would disturb the counts of calls.
-        let init = Init {
-            no_views: true,
-            ..Init::for_team("demo")
-        };
-        root.init(init).unwrap();
-        let open_team = root.open_teams().unwrap().team("demo");
-        (faulty, root.team("demo").unwrap(), open_team)
-    }
-
-    fn fail_next_sync(faulty: &Faulty, open_team: &OpenTeam, team: &Team) {
-        let before = faulty.count();
-        drop(open_team.commit(team, record).unwrap());
-        let calls = faulty.calls();
-        let sync = calls[before..]
-            .iter()
-            .position(|call| call.0 == "sync_data");
-        faulty.arm(calls.len() + sync.unwrap(), Fault::Os(5));
-    }
-
-    #[test]
-    fn a_writer_that_is_found_dead_makes_the_slot_dead_as_well() {
-        let (faulty, team, open_team) = team_of_its_own();
-        drop(open_team.commit(&team, record).unwrap());
-        fail_next_sync(&faulty, &open_team, &team);
-        let late = open_team.commit(&team, |writer| {
-            // The first call acts as another thread that has not reached the slot yet.
-            record(writer).unwrap_err();
-            record(writer)
-        });
-        let late = late.map(drop).unwrap_err();
-        assert!(matches!(late.engine(), Some(Error::Poisoned(_))), "{late}");
-        let WriterSlot::Dead(why) = &*open_team.read() else {
-            panic!("the slot could be taken again");
-        };
-        assert!(why.contains("cannot sync"), "{why}");
-    }
-
-    #[test]
-    fn taking_out_a_writer_whose_sync_failed_makes_the_slot_dead() {
-        for how in ["pause", "close", "another log"] {
-            let (faulty, team, open_team) = team_of_its_own();
-            drop(open_team.commit(&team, record).unwrap());
-            fail_next_sync(&faulty, &open_team, &team);
-            {
-                let slot = open_team.filled(&team).unwrap();
-                let WriterSlot::Taken { writer, .. } = &*slot else {
-                    panic!("the slot is empty");
-                };
-                record(writer).unwrap_err();
-            }
-            match how {
-                "pause" => drop(open_team.pause()),
-                "close" => drop(open_team.close()),
-                _ => {
-                    if let WriterSlot::Taken { log, .. } = &mut *open_team.write() {
-                        *log = team_of_its_own().1.log.clone();
-                    }
-                    open_team.open(&team).unwrap_err();
-                }
-            }
-            assert!(open_team.is_dead(), "{how}");
-        }
-    }
-}
+mod tests;
