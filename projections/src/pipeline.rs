@@ -12,6 +12,7 @@
 
 mod all;
 
+use crate::event_index;
 use crate::prelude::*;
 use crate::state::Tail;
 pub(crate) use all::{FOLD_VERSION, PROJECTIONS};
@@ -122,6 +123,7 @@ pub(crate) fn fold(overlay: &mut dyn Changes, event: &Event<'_>) -> Result<()> {
         }
     }
     key::postings(event, |key| overlay.put(&key, &[]));
+    event_index::postings(event, |key| overlay.put(&key, &[]));
     Ok(())
 }
 
@@ -264,6 +266,7 @@ fn steps<'a>(sink: Option<BatchReceiver<'a>>) -> Vec<Step<'a>> {
     steps.push(Box::new(|table, batch| {
         for (event, _) in batch.events() {
             key::postings(event, |key| table.put(&key, &[]));
+            event_index::postings(event, |key| table.put(&key, &[]));
         }
         Ok(())
     }));

@@ -1,7 +1,6 @@
 //! The fold of messages, threads and posts into postings. The fold of tasks writes the postings of tasks.
 
-use super::Document;
-use super::postings::TEXT_TERMS;
+use super::{Document, TEXT_TERMS};
 use crate::prelude::*;
 use crate::terms::{TermKind, post};
 

@@ -5,7 +5,6 @@
 
 mod document;
 mod fold;
-mod postings;
 mod query;
 mod read;
 
@@ -13,3 +12,6 @@ pub use document::{Document, Kind};
 pub(crate) use fold::apply;
 pub use query::{Field, Matcher, Query, Term};
 pub use read::{Match, Position, SearchPage};
+
+/// Series of the postings of messages, threads and posts, by term.
+const TEXT_TERMS: u8 = 0xC0;

@@ -1,9 +1,9 @@
 //! Answers of the index: finds the newest matches by intersecting postings, and examines the texts of candidates if the
 //! postings do not decide.
 
-use super::postings::{Stream, TEXT_TERMS, prefixed};
-use super::{Document, Kind, Matcher, Query, Term};
+use super::{Document, Kind, Matcher, Query, TEXT_TERMS, Term};
 use crate::feed;
+use crate::postings::{Stream, prefixed};
 use crate::prelude::*;
 use crate::task::{TASK_KIND, TASK_TERMS, Task};
 use crate::terms::{TermKind, Words, term};

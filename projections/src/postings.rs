@@ -1,9 +1,8 @@
 //! Reading postings from the newest backward: series, unions of series, and the prefixes of words.
 
-use crate::prelude::*;
+use crate::common::*;
+use crate::tx::{Entry, Rows, end_of};
 
-/// Series of the postings of messages, threads and posts, by term.
-pub(super) const TEXT_TERMS: u8 = 0xC0;
 /// Number of postings that are skipped one by one before the series is opened again at the wanted posting.
 const STEPS_MAX: usize = 8;
 /// Largest number of words of a prefix that are read from the index. For more words, the texts are examined.
@@ -57,7 +56,7 @@ impl<'a> Series<'a> {
 }
 
 /// The union of some series, read backward.
-pub(super) struct Stream<'a> {
+pub(crate) struct Stream<'a> {
     rows: Rows<'a>,
     series: Vec<Series<'a>>,
     /// A posting beside those of the series.
@@ -93,7 +92,7 @@ impl<'a> Stream<'a> {
 }
 
 /// Returns the series of the words that begin with a prefix; `None` if there are too many.
-pub(super) fn prefixed(rows: Rows<'_>, prefix: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+pub(crate) fn prefixed(rows: Rows<'_>, prefix: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
     let end = end_of(prefix);
     let (mut from, mut names) = (prefix.to_vec(), Vec::new());
     while let Some(entry) = rows.walk(&from, &end, false).next() {
