@@ -9,6 +9,7 @@ pub fn for_operations(refusal: &Refusal) -> Option<String> {
         Code::TaskNotFound => Some("to see all tasks: list-tasks"),
         Code::ThreadNotFound => Some("to see all threads: list-threads"),
         Code::ArtifactNotFound => Some("to see all artifacts: artifact-list"),
+        Code::AppendConflict => Some("to see what was recorded: list-events"),
         _ => None,
     };
     let parts = [refusal.hint.as_deref(), operation];

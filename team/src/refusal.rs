@@ -76,6 +76,8 @@ codes! {
     PastReadOnly = "past_read_only",
     /// The followed log was replaced by another log, or by another history of the same log.
     LogReplaced = "log_replaced",
+    /// A condition of the append does not hold: an event that it excludes was appended.
+    AppendConflict = "append_conflict",
     /// The kind is reserved for teamlog's own commands.
     ReservedKind = "reserved_kind",
     /// A time is too far in the future to be explained by clocks that differ.

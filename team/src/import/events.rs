@@ -5,9 +5,9 @@ use crate::handle::staged::StagedTeam;
 use crate::import::report::{ImportAnswer, Report};
 use crate::import::source::{ImportResult, append};
 use crate::log::lines::Lines;
+use crate::log::public_line;
 use crate::operation::prelude::*;
 use std::io::BufRead;
-use teamlog_engine::internals::codec;
 
 /// Options of the import. The team must not exist.
 #[derive(Debug, Clone, Default)]
@@ -73,7 +73,7 @@ impl Root {
 
 /// Parses a line as the event with the given seq.
 fn event(text: &str, seq: u64) -> Result<NewEvent, Refusal> {
-    let event: Event<'static> = codec::parse_public_json(text).map_err(|why| {
+    let event: Event<'static> = public_line::parse(text).map_err(|why| {
         let refusal = Refusal::new(Code::InvalidInput, format!("the line is not an event: {why}"));
         match text.contains(r#""redacted":true"#) {
             true => refusal.hint("an export from another machine lacks the claim tokens of other agents; export on the machine of the data root"),

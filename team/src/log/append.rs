@@ -1,10 +1,13 @@
 //! `append`: records a fact of a foreign vocabulary.
 
 use crate::command::{Control, unrecorded};
+use crate::log::condition::Conditions;
 use crate::log::facts::{Fact, Facts};
+use crate::log::filter::EventFilter;
 pub use crate::names::DEFAULT_ACTOR;
 use crate::operation::json_text;
 use crate::operation::prelude::*;
+use crate::projections::tag::{TAGGED_VERSION, TAGS_MAX, check_tag, stored};
 use crate::projections::vocabulary;
 use teamlog_engine::EventId;
 
@@ -29,6 +32,8 @@ operation! {
         session_id: Option<String>,
         /// Idempotency key, also stored with the event: a fact with a known key and equal content is not recorded again
         key: Option<String>,
+        /// Tags of the fact, each NAME=VALUE; at most 16. They are indexed, and filters can name them
+        tags: Option<Vec<String>>,
         /// Id of the event that caused the fact
         #[schemars(with = "String")]
         cause: Option<EventId>,
@@ -36,8 +41,14 @@ operation! {
         #[serde(with = "json_text")]
         #[schemars(with = "Value")]
         payload: Option<String>,
+        /// Condition: record nothing if the log has an event after this seq
+        if_seq: Option<u64>,
+        /// Condition: record nothing if an event matches one of these filters; at most 16
+        if_none: Option<Vec<EventFilter>>,
+        /// Only events after this seq count for `if_none`; all events if absent
+        after: Option<u64>,
     }) -> AppendAnswer = Team::append,
-    refuses = [ReservedKind]
+    refuses = [ReservedKind, AppendConflict, CursorAhead]
 }
 
 /// The answer `{seq, id, created_at}` of the recorded event.
@@ -63,7 +74,7 @@ impl AppendAnswer {
     }
 }
 
-/// Version of the payload's shape. Always 1, because foreign payloads have no known versions.
+/// Version of the payload's shape without tags. Foreign payloads have no other versions.
 const SCHEMA_VERSION: u32 = 1;
 
 impl Team {
@@ -71,10 +82,13 @@ impl Team {
     /// fact and records nothing.
     ///
     /// # Errors
-    /// `invalid_input`, `reserved_kind`, `idempotency_key_reused`, `team_closed`; errors of the log.
+    /// `invalid_input`, `reserved_kind`, `append_conflict`, `cursor_ahead`, `too_large`, `idempotency_key_reused`, `team_closed`;
+    /// errors of the log.
     pub fn append(&mut self, append: Append) -> Result<AppendAnswer> {
-        let append = append.completed(&self.control);
-        let facts = Facts::new(vec![Fact::new(append.event()?, None)]);
+        let mut append = append.completed(&self.control);
+        let conditions = append.take_conditions();
+        conditions.check()?;
+        let facts = Facts::new(vec![Fact::new(append.event()?, None)]).with_conditions(conditions);
         let mut appended = self.append_facts(facts)?;
         let appended = appended.each.pop().ok_or_else(unrecorded)?;
         self.repeated = appended.replayed;
@@ -102,14 +116,27 @@ impl Append {
         payload(text).map(drop)
     }
 
-    /// Checks every field and returns the event.
+    fn take_conditions(&mut self) -> Conditions {
+        Conditions {
+            if_seq: self.if_seq.take(),
+            if_none: self.if_none.take().unwrap_or_default(),
+            after: self.after.take(),
+        }
+    }
+
+    /// Checks every field except the conditions, and returns the event.
     pub(crate) fn event(self) -> Result<NewEvent, Refusal> {
         check_kind(&self.kind)?;
         let actor = self.actor.unwrap_or_else(|| DEFAULT_ACTOR.to_owned());
         names::check_free("actor", &actor)?;
         let text = self.payload.as_deref().unwrap_or("{}");
-        let mut event = NewEvent::new(self.kind, actor, payload(text)?);
-        event.schema_version = SCHEMA_VERSION;
+        let tags = checked_tags(self.tags.unwrap_or_default())?;
+        let (schema_version, payload) = match tags.is_empty() {
+            true => (SCHEMA_VERSION, payload(text)?),
+            false => (TAGGED_VERSION, tagged_payload(&tags, text)?),
+        };
+        let mut event = NewEvent::new(self.kind, actor, payload);
+        event.schema_version = schema_version;
         event.foreign = true;
         event.cause = self.cause.map(Cause::Event);
         let trace = self.trace_id.filter(|trace| !trace.is_empty());
@@ -135,6 +162,30 @@ impl Append {
 fn payload(text: &str) -> Result<Json, Refusal> {
     Json::parse(text)
         .map_err(|error| Refusal::invalid("payload", text, format!("must be JSON ({error})")))
+}
+
+/// Returns the stored payload of a fact with tags.
+fn tagged_payload(tags: &[String], text: &str) -> Result<Json, Refusal> {
+    stored(tags, &payload(text)?).map_err(|error| {
+        Refusal::invalid("payload", text, format!("with tags is no JSON ({error})"))
+    })
+}
+
+/// Checks tags, sorts them, and removes repeated ones.
+fn checked_tags(mut tags: Vec<String>) -> Result<Vec<String>, Refusal> {
+    for tag in &tags {
+        check_tag("tags", tag)?;
+    }
+    tags.sort_unstable();
+    tags.dedup();
+    if tags.len() > TAGS_MAX {
+        let message = format!(
+            "tags must have at most {TAGS_MAX} items, but has {}",
+            tags.len()
+        );
+        return Err(Refusal::new(Code::InvalidInput, message).field("tags"));
+    }
+    Ok(tags)
 }
 
 fn check_kind(kind: &str) -> Result<(), Refusal> {

@@ -2,7 +2,9 @@
 
 use crate::command::Control;
 use crate::log::append::Append;
+use crate::log::condition::Conditions;
 use crate::log::facts::{ANSWER_BYTES, BatchKey, Fact, FactAnswer, Facts};
+use crate::log::filter::EventFilter;
 use crate::log::lines::{Line, Lines, unreadable};
 use crate::operation::prelude::*;
 use std::io::{self, BufRead};
@@ -10,13 +12,15 @@ use teamlog_engine as engine;
 use teamlog_engine::limits::{EVENT_BYTES_MAX, GROUP_BYTES_MAX, GROUP_EVENTS_MAX};
 
 /// Options of a batch. The lines of the input are JSON objects `{kind, actor?, trace_id?, task_id?, agent?,
-/// message_id?, thread_id?, session_id?, key?, cause?, payload?}`.
+/// message_id?, thread_id?, session_id?, key?, tags?, cause?, payload?}`.
 #[derive(Debug, Clone, Default)]
 pub struct AppendBatch {
-    /// Number of events per atomic group; `None` means 1,000.
+    /// Number of events per atomic group; `None` means 1,000, or with conditions the most that a group can have.
     pub batch_size: Option<usize>,
     /// Actor for lines without an actor; `teamlog` if absent.
     pub actor: Option<String>,
+    /// Conditions of the whole input, which then must fit into one group.
+    pub conditions: Conditions,
 }
 
 /// The answer `{count, first_seq, last_seq, replayed_lines?}`.
@@ -105,6 +109,7 @@ struct Fields<'a> {
     thread_id: Option<String>,
     session_id: Option<String>,
     key: Option<String>,
+    tags: Option<Vec<String>>,
     cause: Option<String>,
     #[serde(borrow)]
     payload: Option<&'a RawValue>,
@@ -126,14 +131,14 @@ impl AppendBatch {
 operation! {
     /// Record several facts of your own kinds, all of them or none
     "append-batch": Records(AppendFacts) -> BatchAnswer = Team::append_group,
-    refuses = [ReservedKind, PartlyAppended]
+    refuses = [ReservedKind, PartlyAppended, AppendConflict, CursorAhead]
 }
 
 /// Input of `append-batch`: facts that are recorded all together or not at all.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AppendFacts {
-    /// The facts, each with the fields of `append`
+    /// The facts, each with the fields of `append` except its conditions
     #[serde(with = "texts")]
     #[schemars(with = "Vec<Map<String, Value>>")]
     facts: Vec<String>,
@@ -147,6 +152,16 @@ pub struct AppendFacts {
     /// Answer for the earlier lines of the file; the new answer includes their counts
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<BatchAnswer>,
+    /// Condition: record nothing if the log has an event after this seq
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    if_seq: Option<u64>,
+    /// Condition: record nothing if an event matches one of these filters; at most 16
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<EventFilter>>")]
+    if_none: Vec<EventFilter>,
+    /// Only events after this seq count for `if_none`; all events if absent
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<u64>,
     /// The facts as parsed events, if this process read them from a file.
     #[serde(skip)]
     read: Vec<Fact>,
@@ -176,7 +191,13 @@ impl Groups<'_> {
     /// `invalid_input`, `reserved_kind`, `too_large`, each with the line and the answer for the recorded lines; errors of the
     /// source.
     pub fn read_next(&mut self) -> Result<Option<AppendFacts>> {
-        let size = self.batch.batch_size.unwrap_or(BATCH_SIZE);
+        let has_conditions = !self.batch.conditions.is_empty();
+        let most = if has_conditions {
+            GROUP_EVENTS_MAX
+        } else {
+            BATCH_SIZE
+        };
+        let size = self.batch.batch_size.unwrap_or(most);
         let size = size.clamp(1, GROUP_EVENTS_MAX);
         let recorded = self.recorded;
         let failed = |failure| read_so_far(failure, &recorded);
@@ -186,6 +207,9 @@ impl Groups<'_> {
                 .map_err(|refusal| so_far(refusal.detail("line", line.number).into(), &recorded))?;
             let fact = Fact::new(event, Some(line.number));
             let full = self.begun.read.len() >= size || !self.begun.has_room(&fact, &line.text);
+            if full && has_conditions {
+                return Err(two_groups(line.number).into());
+            }
             let done = full.then(|| self.take());
             self.begun.push(fact, line);
             if done.is_some() {
@@ -196,7 +220,15 @@ impl Groups<'_> {
     }
 
     fn take(&mut self) -> AppendFacts {
+        let Conditions {
+            if_seq,
+            if_none,
+            after,
+        } = self.batch.conditions.clone();
         AppendFacts {
+            if_seq,
+            if_none,
+            after,
             actor: self.batch.actor.clone(),
             before: Some(self.recorded).filter(|recorded| recorded.count > 0),
             ..std::mem::take(&mut self.begun)
@@ -249,6 +281,18 @@ mod texts {
 }
 
 impl AppendFacts {
+    /// Creates a group of facts, each as JSON text with the fields of `append`.
+    pub fn new(facts: Vec<String>, actor: Option<String>, conditions: Conditions) -> AppendFacts {
+        AppendFacts {
+            facts,
+            actor,
+            if_seq: conditions.if_seq,
+            if_none: conditions.if_none,
+            after: conditions.after,
+            ..AppendFacts::default()
+        }
+    }
+
     /// Returns true if the group has room for one more line and for the stored answers of lines with keys.
     fn has_room(&self, fact: &Fact, text: &str) -> bool {
         let keys = self.keys + usize::from(fact.key().is_some());
@@ -304,6 +348,14 @@ impl AppendFacts {
         }
     }
 
+    fn take_conditions(&mut self) -> Conditions {
+        Conditions {
+            if_seq: self.if_seq.take(),
+            if_none: std::mem::take(&mut self.if_none),
+            after: self.after.take(),
+        }
+    }
+
     /// Takes the facts out of the input and checks each of them.
     fn take_facts(&mut self, control: &Control) -> Result<Vec<Fact>, Refusal> {
         if !self.read.is_empty() {
@@ -344,11 +396,13 @@ impl Team {
     /// Records a group. The answer covers all recorded lines, including the lines in `before`.
     ///
     /// # Errors
-    /// `invalid_input`, `reserved_kind`, `too_large`, `team_closed`, each with the lines; `partly_appended`; errors of
-    /// the log.
+    /// `invalid_input`, `reserved_kind`, `append_conflict`, `cursor_ahead`, `too_large`, `team_closed`, each with the lines;
+    /// `partly_appended`; errors of the log.
     pub fn append_group(&mut self, mut group: AppendFacts) -> Result<BatchAnswer> {
         self.repeated = false;
         group.check()?;
+        let conditions = group.take_conditions();
+        conditions.check()?;
         let mut answer = group.before.unwrap_or_default();
         let (first, last) = (group.line(0), group.last_line());
         let facts = group.take_facts(&self.control);
@@ -358,7 +412,8 @@ impl Team {
             request: self.control.request.clone(),
             before: answer,
         });
-        let appended = self.append_facts(Facts::new(facts).under(batch));
+        let facts = Facts::new(facts).under(batch).with_conditions(conditions);
+        let appended = self.append_facts(facts);
         let appended = appended.map_err(|failure| match failure {
             Failure::Refused(refusal) => {
                 let refusal = refusal.detail("first_line", first);
@@ -398,10 +453,21 @@ fn read_line(text: &str, actor: Option<&str>) -> Result<NewEvent, Refusal> {
         thread_id: line.thread_id,
         session_id: line.session_id,
         key: line.key,
+        tags: line.tags,
         cause,
         payload: line.payload.map(|payload| payload.get().to_owned()),
+        ..Append::default()
     }
     .event()
+}
+
+/// Returns the refusal of a batch with conditions that needs a second group, which begins at a line.
+fn two_groups(line: u64) -> Refusal {
+    let message = format!(
+        "a batch with conditions must fit into one atomic group, but line {line} begins another group; nothing was recorded"
+    );
+    let refusal = Refusal::new(Code::TooLarge, message).field("batch");
+    refusal.detail("line", line)
 }
 
 /// Adds the line number to the message of a refusal, and the answer for the recorded lines to its details.

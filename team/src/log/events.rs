@@ -7,7 +7,7 @@ mod newest;
 
 use crate::log::recorded::Recorded;
 use crate::log::replay::Replay;
-use crate::log::replay::postings;
+use crate::log::replay::indexed;
 use crate::log::text::Text;
 use crate::operation::prelude::*;
 use crate::projections::message::MessageType;
@@ -46,6 +46,10 @@ pub struct Events {
     /// Only events of this kind, or of several kinds separated by commas
     #[schemars(extend("examples" = vocabulary::kinds().map(|kind| kind.name).collect::<Vec<_>>()))]
     pub kind: Option<String>,
+    /// Only events with this tag, NAME=VALUE; with several, only events that have all of them
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<String>>")]
+    pub tag: Vec<String>,
     /// Only events that name this agent
     pub agent: Option<String>,
     /// Only events that name this task
@@ -157,6 +161,7 @@ impl Events {
     pub fn filter(&self) -> Replay {
         Replay {
             kind: self.kind.clone(),
+            tags: self.tag.clone(),
             actor: self.actor.clone(),
             trace_id: self.trace_id.clone(),
             task_id: self.task_id.clone(),
@@ -191,14 +196,14 @@ impl Events {
 }
 
 fn plan(filter: &Replay, after: u64, live: &Live, to: u64) -> Result<Plan> {
-    let Some(of) = filter.posting() else {
+    let Some(query) = filter.index_query(false) else {
         let behind = match after {
             0 => None,
             after => live.place(after)?,
         };
         return Ok(Plan::Behind(behind, to));
     };
-    let seqs = postings(live, of, (after + 1, to))?;
+    let seqs = indexed(live, &query, (after + 1, to))?;
     let mut places = Vec::with_capacity(seqs.len());
     for seq in seqs.into_iter().rev() {
         places.extend(live.place(seq)?);

@@ -7,8 +7,10 @@ use crate::command::unrecorded;
 use crate::handle::execute::{KeyScope, first_answer, key_reused, unread};
 use crate::log::append::{Append, AppendAnswer};
 use crate::log::append_batch::{AppendFacts, BatchAnswer};
+use crate::log::condition::Conditions;
 use crate::operation::Op;
 use crate::operation::prelude::*;
+use crate::projections::tag::TAGGED_VERSION;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use teamlog_engine::Room;
@@ -51,6 +53,9 @@ impl Fact {
         let refs = REFS.map(|kind| event.refs.get(kind));
         let content = (&event.kind, &event.actor, refs, cause(event.cause));
         let mut request = serde_json::to_vec(&content).unwrap_or_default();
+        if event.schema_version == TAGGED_VERSION {
+            request.extend_from_slice(b"tagged");
+        }
         request.extend_from_slice(event.payload.as_str().as_bytes());
         blake3::hash(&request).to_hex().to_string()
     }
@@ -65,6 +70,7 @@ impl Fact {
         };
         event.kind == recorded.kind
             && (event.actor == recorded.actor || event.actor == DEFAULT_ACTOR)
+            && event.schema_version == recorded.schema_version
             && event.payload.as_str() == &*recorded.payload
             && REFS.iter().all(same_ref)
             && cause(event.cause) == recorded.refs.cause.map(|id| id.to_string())
@@ -112,6 +118,7 @@ pub(crate) struct Facts {
     agent: Option<String>,
     /// Idempotency key of the whole batch.
     batch: Option<BatchKey>,
+    conditions: Conditions,
 }
 
 /// Idempotency key of a whole batch.
@@ -160,7 +167,13 @@ impl Facts {
             facts,
             agent: None,
             batch: None,
+            conditions: Conditions::default(),
         }
+    }
+
+    /// Sets the conditions, which count if the call has a fact that is not recorded yet.
+    pub fn with_conditions(self, conditions: Conditions) -> Facts {
+        Facts { conditions, ..self }
     }
 
     /// Sets the idempotency key of the batch.
@@ -181,7 +194,8 @@ impl Team {
         if facts.has_key() {
             self.find_unanswered(&mut facts)?;
         }
-        self.execute_unkeyed(facts)
+        let recorded = self.execute_unkeyed(facts);
+        recorded.map_err(|failure| self.name_conflict(failure))
     }
 
     /// Finds the events that an older version appended under the facts' keys. Takes no lock, because this version never adds an event
@@ -282,6 +296,9 @@ impl Command for Facts {
             let mut event = fact.event.clone();
             inherit_trace(live, &mut event)?;
             events.push(event);
+        }
+        if !events.is_empty() {
+            self.conditions.hold(live)?;
         }
         let first = None;
         Ok(Decision::Granted(FactDecision { outcomes, first }, events))

@@ -1,11 +1,11 @@
 //! An event in an answer: its public JSON line, which does not depend on the storage format.
 
+use crate::log::public_line;
 use crate::operation::prelude::*;
 use crate::redaction::REDACTED;
 use schemars::{Schema, SchemaGenerator};
 use serde::de::Error as _;
 use serde::{Deserializer, Serializer};
-use teamlog_engine::internals::codec;
 
 /// An event with marks from the team's state. Serializes to the event's public JSON with an extra field per true mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Recorded {
     /// Returns the JSON text.
     pub fn json(&self) -> String {
         let mut line = Vec::with_capacity(256);
-        codec::public_json(&self.event, &mut line);
+        public_line::write(&self.event, &mut line);
         let marks = [
             ("superseded", self.marks.superseded),
             ("duplicate", self.marks.duplicate),
@@ -126,7 +126,7 @@ impl<'de> Deserialize<'de> for Recorded {
             duplicate: take("duplicate"),
             superseded: take("superseded"),
         };
-        let event = codec::parse_public_json(&text).map_err(D::Error::custom)?;
+        let event = public_line::parse(&text).map_err(D::Error::custom)?;
         Ok(Recorded {
             marks,
             ..Recorded::plain(event)
@@ -173,13 +173,16 @@ struct PublicEvent {
     /// Idempotency key
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
-    /// Version of the payload's shape
+    /// Version of the payload's shape; 2 for a fact of a foreign vocabulary with tags
     schema_version: u32,
     /// Set for a fact of a foreign vocabulary, which changes no state
     #[serde(skip_serializing_if = "Option::is_none")]
     foreign: Option<True>,
     /// Payload; its fields depend on the kind
     payload: Value,
+    /// Tags of a fact of a foreign vocabulary, each NAME=VALUE, sorted
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tags: Option<Vec<String>>,
     /// Set for a task message that came too late and changed nothing
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded: Option<True>,

@@ -5,12 +5,16 @@
 //! damage.
 
 use crate::log::exclusion;
+use crate::log::filter::{KINDS_MAX, has_tags};
+use crate::log::public_line;
 use crate::log::text::Text;
 use crate::operation::prelude::*;
 use crate::projections::event::message_type;
+use crate::projections::event_index::IndexQuery;
 use crate::projections::message::MessageType;
+use crate::projections::tag::check_tag;
 use page::{event, first_not};
-use teamlog_engine::{Place, internals::codec};
+use teamlog_engine::Place;
 
 /// A filter for events. An absent field matches every event.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -37,6 +41,9 @@ pub struct Replay {
     pub limit: Option<u64>,
     /// True for the newest event first.
     pub reverse: bool,
+    /// Tags that the event must have, each NAME=VALUE.
+    #[serde(default)]
+    pub tags: Vec<String>,
     /// Type of the message, or several types separated by commas. Only messages have a type.
     pub message_type: Option<String>,
     /// Values that the event must not have, each as FIELD:VALUE.
@@ -53,8 +60,6 @@ pub(super) const BOOKKEEPING: &str = "response_stored";
 
 /// Number of seqs per page of postings.
 const PAGE: usize = 1_024;
-/// Maximum number of kinds in a filter.
-const KINDS_MAX: usize = 64;
 
 /// Callback that receives the events.
 pub type EventVisitor<'a> = &'a mut dyn FnMut(&Event<'_>, &[u8]) -> ControlFlow<()>;
@@ -92,6 +97,9 @@ impl Replay {
         for kind in kinds.split(',') {
             names::check_known_free("kind", kind)?;
         }
+        for tag in &self.tags {
+            check_tag("tag", tag).map_err(Refusal::from)?;
+        }
         for name in self.message_types() {
             if MessageType::from_name(name).is_none() {
                 return Err(Refusal::invalid("type", name, MessageType::rule()).into());
@@ -110,18 +118,36 @@ impl Replay {
     }
 
     fn needs_state(&self) -> bool {
-        self.reverse || self.since.is_some() || self.until.is_some() || self.posting().is_some()
+        self.reverse
+            || self.since.is_some()
+            || self.until.is_some()
+            || self.index_query(false).is_some()
     }
 
-    /// Returns the most selective ref of the filter, to look up the postings of that ref.
-    pub(super) fn posting(&self) -> Option<(RefKind, &str)> {
+    /// Returns the query of the index that finds the events; `None` if reading the log is faster. Backward, the index also finds
+    /// events by kind alone. Forward it does not, because the events of a frequent kind are read faster in the order of the log.
+    pub(super) fn index_query(&self, is_backward: bool) -> Option<IndexQuery<'_>> {
         let refs = [
             (RefKind::Trace, &self.trace_id),
             (RefKind::Task, &self.task_id),
             (RefKind::Agent, &self.agent),
         ];
-        refs.into_iter()
-            .find_map(|(kind, value)| value.as_deref().map(|value| (kind, value)))
+        let refs = refs.into_iter();
+        let refs = refs.filter_map(|(kind, value)| Some((kind, value.as_deref()?)));
+        let query = IndexQuery {
+            kinds: self
+                .kind
+                .iter()
+                .flat_map(|kinds| kinds.split(','))
+                .collect(),
+            tags: self.tags.iter().map(String::as_str).collect(),
+            refs: refs.collect(),
+        };
+        let by_kind_alone = query.tags.is_empty() && query.refs.is_empty();
+        Some(query).filter(|query| match by_kind_alone {
+            true => is_backward && !query.is_empty(),
+            false => true,
+        })
     }
 
     /// Returns the types of messages in the filter.
@@ -149,6 +175,7 @@ impl Replay {
             && equal(&self.task_id, event.refs.get(RefKind::Task))
             && equal(&self.agent, event.refs.get(RefKind::Agent))
             && self.matches_type(event)
+            && has_tags(event, &self.tags)
             && self.text.as_ref().is_none_or(|text| text.is_in(event))
             && !exclusion::is_excluded(&self.not, event)
     }
@@ -195,13 +222,13 @@ impl Replay {
         let Some((first, last)) = self.range(live, reader)? else {
             return Ok(());
         };
-        match (self.posting(), self.reverse) {
-            (Some(of), true) => newest_first(live, of, (first, last), |seqs| {
-                each(live, reader, seqs.iter().rev().copied(), output)?;
+        match (self.index_query(self.reverse), self.reverse) {
+            (Some(query), true) => newest_first(live, &query, (first, last), |seqs| {
+                each(live, reader, seqs.iter().copied(), output)?;
                 Ok(!output.done)
             }),
-            (Some(of), false) => {
-                let seqs = postings(live, of, (first, last))?;
+            (Some(query), false) => {
+                let seqs = indexed(live, &query, (first, last))?;
                 each(live, reader, seqs.into_iter().rev(), output)
             }
             (None, true) => each(live, reader, (first..=last).rev(), output),
@@ -232,30 +259,28 @@ impl Replay {
     }
 }
 
-/// Returns all seqs of a ref in the range, newest first.
-pub(super) fn postings(live: &Live, of: (RefKind, &str), range: (u64, u64)) -> Result<Vec<u64>> {
+/// Returns all seqs of the range that match a query, newest first.
+pub(super) fn indexed(live: &Live, query: &IndexQuery<'_>, range: (u64, u64)) -> Result<Vec<u64>> {
     let mut all = Vec::new();
-    newest_first(live, of, range, |seqs| {
-        all.extend(seqs.iter().rev());
+    newest_first(live, query, range, |seqs| {
+        all.extend(seqs);
         Ok(true)
     })?;
     Ok(all)
 }
 
-/// Passes pages of seqs to `more`, newest first, until `more` returns false. The pages contain the ref's seqs in the range.
+/// Passes pages of the matching seqs in the range to `more`, newest first, until `more` returns false.
 fn newest_first(
     live: &Live,
-    (kind, value): (RefKind, &str),
-    (first, last): (u64, u64),
+    query: &IndexQuery<'_>,
+    (first, mut last): (u64, u64),
     mut more: impl FnMut(&[u64]) -> Result<bool>,
 ) -> Result<()> {
-    let mut before = last + 1;
     loop {
-        let page = live.with_ref(kind, value, Some(before), PAGE)?;
-        let from = page.seqs.partition_point(|seq| *seq < first);
-        let wanted = more(page.seqs.get(from..).unwrap_or_default())?;
-        match page.seqs.first() {
-            Some(oldest) if page.older && *oldest > first && wanted => before = *oldest,
+        let page = live.indexed(query, (first, last), PAGE, usize::MAX)?;
+        let wanted = more(&page.seqs)?;
+        match page.before.and_then(|before| before.checked_sub(1)) {
+            Some(next) if wanted => last = next,
             _ => return Ok(()),
         }
     }
@@ -308,7 +333,7 @@ impl<'a> Output<'a> {
             return ControlFlow::Continue(());
         }
         self.line.clear();
-        codec::public_json(event, &mut self.line);
+        public_line::write(event, &mut self.line);
         self.given += 1;
         self.left -= 1;
         self.last = Some(event.seq);

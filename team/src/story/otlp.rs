@@ -7,6 +7,7 @@
 
 use super::{Outcome, OutsideCause, Parent, Span, SpanKind, Step, Story};
 use crate::operation::prelude::*;
+use crate::projections::tag::Content;
 use crate::redaction::redact;
 use crate::story::trace::TraceAnswer;
 use serde::Serializer;
@@ -329,9 +330,13 @@ fn happened<'a>(step: &Step<'a>) -> SpanEvent<'a> {
         attributes.push(Attribute { key, value });
     }
     // Removes claim tokens, because many people can read a collector.
-    let payload = match redact(&event.payload, "") {
+    let Content { tags, payload } = Content::from_event(event);
+    if !tags.is_empty() {
+        attributes.push(text("teamlog.tags", tags.join(",")));
+    }
+    let payload = match redact(payload, "") {
         Some(redacted) => Cow::Owned(redacted),
-        None => Cow::Borrowed(&*event.payload),
+        None => Cow::Borrowed(payload),
     };
     attributes.push(text("teamlog.payload", payload));
     SpanEvent {

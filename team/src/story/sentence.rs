@@ -15,6 +15,7 @@ mod worker;
 use crate::log::recorded::Recorded;
 use crate::operation::prelude::*;
 use crate::projections::hidden;
+use crate::projections::tag::Content;
 use entry::{Entry, words};
 
 /// Maximum number of characters of a sentence.
@@ -48,7 +49,7 @@ fn known(entry: &Entry<'_>) -> Option<String> {
     nouns.iter().find_map(|noun| noun(entry))
 }
 
-/// Returns the sentence of an event of another vocabulary: kind, refs, and simple fields of the payload.
+/// Returns the sentence of an event of another vocabulary: kind, refs, tags, and simple fields of the payload.
 fn foreign(entry: &Entry<'_>) -> String {
     let about = [
         ("task", RefKind::Task),
@@ -64,6 +65,10 @@ fn foreign(entry: &Entry<'_>) -> String {
     let mut text = format!("{} recorded {}", entry.actor(), entry.event.kind);
     if !about.is_empty() {
         text.push_str(&format!(" about {}", about.join(", ")));
+    }
+    let tags = Content::from_event(entry.event).tags;
+    if !tags.is_empty() {
+        text.push_str(&format!(" [{}]", tags.join(", ")));
     }
     entry::with(text, &words(&entry.payload))
 }
@@ -294,6 +299,15 @@ mod tests {
         assert_eq!(
             sentence(&deploy),
             "lead recorded deploy_finished about task 3: build 7, env prod, steps …"
+        );
+        let stored = r#"{"tags":["env=prod","pr=77"],"payload":{"build":7}}"#;
+        let tagged = Event {
+            schema_version: 2,
+            ..event("deploy_finished", stored, &refs, true)
+        };
+        assert_eq!(
+            sentence(&tagged),
+            "lead recorded deploy_finished about task 3 [env=prod, pr=77]: build 7"
         );
         let claimed = event("task_claimed", "{}", &[], true);
         assert_eq!(sentence(&claimed), "lead recorded task_claimed");

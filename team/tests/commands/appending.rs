@@ -10,7 +10,7 @@ fn fact(kind: &str) -> Append {
 }
 
 fn batch(team: &mut Team, size: usize, lines: &str) -> Result<BatchAnswer, Failure> {
-    let batch = given!(AppendBatch; batch_size: size, actor: "ci");
+    let batch = given!(AppendBatch, batch_size: size, actor: "ci");
     let appended = team.append_batch(batch, &mut lines.as_bytes());
     appended.map_err(|stopped| stopped.failure)
 }

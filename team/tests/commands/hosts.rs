@@ -433,3 +433,34 @@ fn without_journals_such_a_team_is_read_and_not_written() {
         "journal_not_configured"
     );
 }
+
+#[test]
+fn a_condition_holds_over_all_hosts() {
+    use teamlog_team::log::filter::EventFilter;
+    let (_, hosts) = hosts(3);
+    let take = |root: &Root, name: &str| {
+        let (kind, tags) = ("taken", vec![format!("name={name}")]);
+        let if_none = vec![EventFilter {
+            kinds: vec![kind.to_owned()],
+            tags: tags.clone(),
+            ..EventFilter::default()
+        }];
+        team(root).append(given!(Append, kind, tags, if_none))
+    };
+    let first = take(&hosts[0].1, "anna").unwrap();
+    let refusal = refused(take(&hosts[1].1, "anna"), Code::AppendConflict);
+    assert_eq!(refusal.details["id"], first.id.to_string());
+    // If several hosts decide at once, the journal refuses all but one, and the others decide again.
+    for name in ["a", "b", "c", "d"] {
+        let took = thread::scope(|scope| {
+            let hosts = hosts
+                .iter()
+                .map(|(_, root)| scope.spawn(move || take(root, name)));
+            let answers: Vec<_> = hosts.collect();
+            let answers = answers.into_iter().map(|answer| answer.join().unwrap());
+            answers.filter(Result::is_ok).count()
+        });
+        assert_eq!(took, 1, "{name}");
+    }
+    check_equal(&hosts);
+}

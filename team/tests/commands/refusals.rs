@@ -432,9 +432,33 @@ fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
         ),
         (
             "nothing",
+            "append",
+            json!({"kind": "built", "if_seq": 0}),
+            AppendConflict,
+        ),
+        (
+            "nothing",
+            "append",
+            json!({"kind": "built", "if_seq": 999}),
+            CursorAhead,
+        ),
+        (
+            "nothing",
             "append-batch",
             json!({"facts": [{"kind": "built"}, {"kind": "message_sent"}]}),
             ReservedKind,
+        ),
+        (
+            "nothing",
+            "append-batch",
+            json!({"facts": [{"kind": "built"}], "if_seq": 0}),
+            AppendConflict,
+        ),
+        (
+            "nothing",
+            "append-batch",
+            json!({"facts": [{"kind": "built"}], "if_seq": 999}),
+            CursorAhead,
         ),
         (
             "nothing",

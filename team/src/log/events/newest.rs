@@ -7,6 +7,7 @@ use super::{EVENTS, EVENTS_MAX, EXAMINED, Events, EventsAnswer, PAGE_BYTES, ahea
 use crate::log::recorded::Recorded;
 use crate::log::replay::Replay;
 use crate::operation::prelude::*;
+use crate::projections::event_index::IndexQuery;
 use std::collections::VecDeque;
 use teamlog_engine::Place;
 
@@ -14,6 +15,8 @@ use teamlog_engine::Place;
 const BLOCK: (u64, u64) = (64, 4_096);
 /// Number of postings per look-up.
 const POSTINGS: u64 = 1_024;
+/// Number of look-ups in the index that count as one examined event.
+const STEPS: u64 = 8;
 
 pub(super) fn page(team: &mut Team, asked: &Events) -> Result<EventsAnswer> {
     let (filter, after) = (asked.filter(), asked.after.unwrap_or(0));
@@ -33,8 +36,8 @@ pub(super) fn page(team: &mut Team, asked: &Events) -> Result<EventsAnswer> {
     };
     let mut block = BLOCK.0;
     while page.continues() {
-        match filter.posting() {
-            Some(of) => page.look_up(team, &filter, of)?,
+        match filter.index_query(true) {
+            Some(query) => page.look_up(team, &filter, &query)?,
             None => page.read_back(team, &filter, block)?,
         }
         block = BLOCK.1.min(block * 2);
@@ -122,25 +125,15 @@ impl Page {
         Ok(())
     }
 
-    fn look_up(
-        &mut self,
-        team: &mut Team,
-        filter: &Replay,
-        (kind, value): (RefKind, &str),
-    ) -> Result<()> {
+    fn look_up(&mut self, team: &mut Team, filter: &Replay, query: &IndexQuery<'_>) -> Result<()> {
         let count = POSTINGS.min(self.left);
-        let before = Some(self.end + 1);
-        let (reader, places, older) = team.query(|live, reader| {
-            let size = usize::try_from(count).unwrap_or(usize::MAX);
-            let page = live.with_ref(kind, value, before, size)?;
-            let wanted = page.seqs.iter().rev().filter(|seq| **seq > self.after);
-            let places = wanted.map(|seq| found(live, *seq));
-            let older = page.seqs.first().filter(|_| page.older).copied();
-            Ok((
-                reader.clone(),
-                places.collect::<Result<Vec<Place>>>()?,
-                older,
-            ))
+        let range = (self.after + 1, self.end);
+        let (reader, places, before) = team.query(|live, reader| {
+            let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+            let found_page = live.indexed(query, range, size(count), size(count * STEPS))?;
+            let places = found_page.seqs.iter().map(|seq| found(live, *seq));
+            let places = places.collect::<Result<Vec<Place>>>()?;
+            Ok((reader.clone(), places, found_page.before))
         })?;
         for place in places {
             let event = reader.at(place)?;
@@ -151,7 +144,7 @@ impl Page {
                 return Ok(());
             }
         }
-        self.end = older.map_or(self.after, |oldest| oldest - 1);
+        self.end = before.map_or(self.after, |before| before - 1);
         self.left -= count;
         Ok(())
     }

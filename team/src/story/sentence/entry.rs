@@ -1,6 +1,7 @@
 //! An event for which a sentence is written, and the words of the event's payload.
 
 use crate::operation::prelude::*;
+use crate::projections::tag::Content;
 use serde_json::{Map, Value};
 
 /// An event and its payload as JSON.
@@ -13,7 +14,7 @@ impl<'a> Entry<'a> {
     pub fn new(event: &'a Event<'_>) -> Entry<'a> {
         Entry {
             event,
-            payload: serde_json::from_str(&event.payload).unwrap_or_default(),
+            payload: serde_json::from_str(Content::from_event(event).payload).unwrap_or_default(),
         }
     }
 
