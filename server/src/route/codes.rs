@@ -72,7 +72,7 @@ codes! {
         epoch_mismatch(EPOCH_MISMATCH) claim_conflict(TASK_NOT_CLAIMABLE, TASK_NOT_IN_PROGRESS)
         blocked_dependency(TASK_NOT_CLAIMABLE) already_terminal(TASK_NOT_CLAIMABLE, TASK_NOT_IN_PROGRESS)
         resource_conflict approval_required invalid_transition version_conflict task_exists team_exists team_closed team_open
-        cursor_ahead past_read_only log_replaced response_too_large daemon_version_mismatch journal_team
+        cursor_ahead append_conflict past_read_only log_replaced response_too_large daemon_version_mismatch journal_team
         journal_refused journal_left journal_trimmed;
     413: too_large;
     414: target_too_long;

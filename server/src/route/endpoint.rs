@@ -214,7 +214,11 @@ impl Route {
     /// Lets the route also answer as a stream. The input fields of such a route keep the names of the input's type.
     pub(super) fn streams(self) -> Route {
         let streams = true;
-        Route { streams, ..self }.named(str::to_owned)
+        Route { streams, ..self }.unrenamed()
+    }
+    /// Keeps the names of the input's type, for fields that are also in the answers of a stream.
+    pub(super) fn unrenamed(self) -> Route {
+        self.named(str::to_owned)
     }
     /// Limits the number of items on a page.
     pub(super) fn page(self, max: u64) -> Route {

@@ -82,17 +82,34 @@ pub fn read(
 fn query(route: &Route, call: &Call) -> Result<Map<String, Value>, Problem> {
     let mut fields = Map::new();
     for (name, text) in &call.query {
+        let field = route.shape.field(name);
+        if field.is_some_and(|field| field.kind == Kind::Texts) {
+            add_to_list(&mut fields, name, text);
+            continue;
+        }
         if fields.contains_key(name) {
             let message = format!("{} must be given once", shown(name));
             return Err(Problem::invalid(name, message));
         }
-        let value = match route.shape.field(name) {
+        let value = match field {
             Some(field) => of_text(field, text),
             None => Value::String(text.clone()),
         };
         fields.insert(name.clone(), value);
     }
     Ok(fields)
+}
+
+/// Adds a text to a list. A parameter with a list may be repeated.
+fn add_to_list(fields: &mut Map<String, Value>, name: &str, text: &str) {
+    let list = fields
+        .entry(name)
+        .or_insert_with(|| Value::Array(Vec::new()));
+    if let Value::Array(list) = list
+        && !text.is_empty()
+    {
+        list.push(Value::from(text));
+    }
 }
 
 /// Converts the text of a query parameter to the type of its field. Keeps a text that is invalid.

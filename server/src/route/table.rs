@@ -103,6 +103,11 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .doc("List the events of the log after a seq; with `Accept: text/event-stream` as a stream of new events, \
                 which without `after` begins now")
             .streams(),
+        Route::records::<_, events::Appended>("/v1/events", "appendEvents", events::append)
+            .like::<log::append_batch::AppendFacts>()
+            .doc("Record one event of your own kind, or several in `events`, all of them or none; `if_seq` and `if_none` are conditions")
+            .unrenamed()
+            .status(201),
         Route::reads("/v1/trace/{traceId}", "getTrace", events::trace)
             .like::<story::trace::Trace>()
             .bounded("limit", "default", events::TRACE_EVENTS),

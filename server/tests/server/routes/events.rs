@@ -345,3 +345,69 @@ fn a_stream_that_nobody_takes_ends_its_thread() {
     let mut stream = listen(&hub, &world, "/v1/events?after=0", None);
     assert_eq!(stream.until(1), [1]);
 }
+
+#[test]
+fn events_are_recorded_with_tags_and_conditions() {
+    let world = World::new();
+    let hub = Hub::default();
+    let mut stream = listen(
+        &hub,
+        &world,
+        "/v1/events?after=0&tag=name=anna&tag=n=1",
+        None,
+    );
+    let take = |name: &str| {
+        let tags = [format!("name={name}"), "n=1".to_owned()];
+        json!({"kind": "name_taken", "actor": "ci", "tags": tags, "payload": {"b": [1.5]}, "task_id": "T",
+            "if_none": [{"kinds": ["name_taken"], "tags": [tags[0]]}]})
+    };
+    let first = world.keyed("k", "/v1/events", take("anna")).done(201);
+    let again = world.keyed("k", "/v1/events", take("anna"));
+    assert_eq!(again.header("Idempotent-Replayed"), Some("true"));
+    assert_eq!(again.done(201), first);
+    let refused = world.post("/v1/events", take("anna"));
+    refused.refused(409, "append_conflict");
+    let details = &refused.json["error"]["details"];
+    assert_eq!(
+        (&details["seq"], &details["id"], &details["kind"]),
+        (&first["seq"], &first["id"], &json!("name_taken"))
+    );
+    world.post("/v1/events", take("bob")).done(201);
+    let page = world.get("/v1/events?tag=name=anna&tag=n=1").done(200);
+    assert_eq!(seqs(&page), [first["seq"].as_u64().unwrap()]);
+    let event = &page["events"][0];
+    assert_eq!(event["tags"], json!(["n=1", "name=anna"]));
+    assert_eq!(event["payload"], json!({"b": [1.5]}));
+    let last = head(&world);
+    let lines = json!([{"kind": "a", "tags": ["name=anna", "n=1"]}, {"kind": "b", "key": "l"}]);
+    let several = world
+        .post(
+            "/v1/events",
+            json!({"events": lines, "actor": "ci", "if_seq": last}),
+        )
+        .done(201);
+    assert_eq!(
+        several,
+        json!({"count": 2, "first_seq": last + 1, "last_seq": last + 2})
+    );
+    let refused = world.post("/v1/events", json!({"events": lines, "if_seq": last}));
+    refused.refused(409, "append_conflict");
+    assert_eq!(stream.until(2), [first["seq"].as_u64().unwrap(), last + 1]);
+    world.story(
+        r#"
+        POST /v1/events {} -> 400 invalid_input kind
+        POST /v1/events {"kind": "message_sent"} -> 400 reserved_kind kind
+        POST /v1/events {"kind": "a", "tags": ["n"]} -> 400 invalid_input tags
+        POST /v1/events {"kind": "a", "tags": "n=1"} -> 400 invalid_input tags
+        POST /v1/events {"kind": "a", "cause": "x"} -> 400 invalid_input cause
+        POST /v1/events {"kind": "a", "key": "k"} -> 400 invalid_input key
+        POST /v1/events {"kind": "a", "after": 1} -> 400 invalid_input after
+        POST /v1/events {"kind": "a", "if_seq": 999} -> 409 cursor_ahead if_seq
+        POST /v1/events {"kind": "a", "if_none": [{"kind": "a"}]} -> 400 invalid_input if_none[0].kind
+        POST /v1/events {"kind": "a", "events": []} -> 400 invalid_input kind
+        POST /v1/events {"events": [{"kind": "a", "if_seq": 1}]} -> 400 invalid_input line
+        GET /v1/events?tag=n -> 400 invalid_input tag
+        "#,
+    );
+    assert_eq!(head(&world), last + 3);
+}
