@@ -11,18 +11,27 @@ use std::io::{BufRead, BufReader};
 use teamlog_team::engine::EventId;
 use teamlog_team::log::append::Append;
 use teamlog_team::log::append_batch::{AppendBatch, Groups};
+use teamlog_team::log::condition::Conditions;
+use teamlog_team::log::filter::EventFilter;
 
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Record facts of your own kinds; they are ordered, traced and indexed, and change no state\n\nA batch is JSON \
-        lines {kind, actor?, trace_id?, task_id?, agent?, message_id?, thread_id?, session_id?, key?, cause?, \
-        payload?}, read in bounded memory and appended in atomic groups. A fact with a key (--key, or the key of a line) is recorded once; other content under a known key is refused."
+        lines {kind, actor?, trace_id?, task_id?, agent?, message_id?, thread_id?, session_id?, key?, tags?, cause?, \
+        payload?}, read in bounded memory and appended in atomic groups. A fact with a key (--key, or the key of a line) is recorded once; other content under a known key is refused.\n\n\
+        With --if-seq or --if-none the facts are recorded only if the condition holds; otherwise the answer is \
+        append_conflict, with the newest event that matched. A batch with a condition is one atomic group.\n\n\
+        FILTER is terms FIELD=VALUE, which must all match one event: kind, tag, task, agent, trace, message, thread, session. \
+        It can also be a JSON object, like {\"kinds\":[\"name_taken\"],\"tags\":[\"name=anna b\"]}."
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["kind", "batch"]))]
 #[command(after_help = "\
 Examples:
   teamlog append demo --kind build_finished --actor ci --trace-id tr-1 --data '{\"ok\":true}'
-  teamlog append demo --batch facts.jsonl --actor ci")]
+  teamlog append demo --batch facts.jsonl --actor ci
+  teamlog append demo --kind name_taken --tag name=anna --if-none 'kind=name_taken tag=name=anna'
+  teamlog append demo --kind counted --tag counter=builds --data '{\"value\":8}' \\
+    --if-none 'tag=counter=builds' --after 41")]
 pub struct Args {
     /// The team
     team: String,
@@ -34,6 +43,18 @@ pub struct Args {
     data: Option<String>,
     #[command(flatten)]
     refs: Refs,
+    /// Tag of the event, indexed and found by --tag of log, tail and replay; may be repeated
+    #[arg(long = "tag", value_name = "NAME=VALUE", conflicts_with = "batch")]
+    tags: Vec<String>,
+    /// Record nothing if the log has an event after this seq
+    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
+    if_seq: Option<u64>,
+    /// Record nothing if an event matches; may be repeated
+    #[arg(long, value_name = "FILTER", value_parser = filter)]
+    if_none: Vec<EventFilter>,
+    /// Only events after this seq count for --if-none
+    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>, requires = "if_none")]
+    after: Option<u64>,
     /// File of JSON lines; - is standard input
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
@@ -73,8 +94,21 @@ struct Refs {
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
+        let conditions = Conditions {
+            if_seq: self.if_seq,
+            if_none: self.if_none.clone(),
+            after: self.after,
+        };
+        conditions.check()?;
         match &self.batch {
-            Some(path) => many(context, &self.team, path, self.batch_size),
+            Some(path) => {
+                let batch = AppendBatch {
+                    batch_size: self.batch_size,
+                    actor: context.doer(),
+                    conditions,
+                };
+                many(context, &self.team, path, batch)
+            }
             None => self.one(context),
         }
     }
@@ -94,8 +128,12 @@ impl Args {
             thread_id: self.refs.thread_id,
             session_id: self.refs.session_id,
             key: self.refs.key,
+            tags: (!self.tags.is_empty()).then_some(self.tags),
             cause: self.refs.cause,
             payload: self.data,
+            if_seq: self.if_seq,
+            if_none: (!self.if_none.is_empty()).then_some(self.if_none),
+            after: self.after,
         };
         if let Some(payload) = &append.payload {
             Append::check_payload(payload)?;
@@ -110,17 +148,13 @@ impl Args {
     }
 }
 
-fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize>) -> Outcome {
+fn many(context: &mut Context, team: &str, path: &Path, batch: AppendBatch) -> Outcome {
     let mut source = lines_of(context.env(), "batch", path)?;
     context.records(Repeat::Never);
     if !context.is_remote() {
         // Refuse an unknown team before reading the input.
         drop(context.team(team)?);
     }
-    let batch = AppendBatch {
-        batch_size,
-        actor: context.doer(),
-    };
     let mut groups = batch.groups(&mut *source);
     let mut keyed = true;
     while let Some(group) = groups
@@ -186,6 +220,11 @@ pub fn lines_of(
     }
     let file = open(env, flag, path)?;
     Ok(Box::new(BufReader::with_capacity(64 << 10, file)))
+}
+
+fn filter(text: &str) -> Result<EventFilter, String> {
+    let filter = EventFilter::from_text("if_none", text);
+    filter.map_err(|refusal| refusal.message)
 }
 
 fn event_id(text: &str) -> Result<EventId, String> {

@@ -50,6 +50,9 @@ pub struct Filter {
     /// Only events of this kind, or of several kinds separated by commas
     #[arg(long)]
     pub kind: Option<String>,
+    /// Only events with this tag; may be repeated, for events with all of them
+    #[arg(long = "tag", value_name = "NAME=VALUE")]
+    tags: Vec<String>,
     /// Only messages of this type, or of several types separated by commas
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',', value_parser = message_type)]
     message_types: Vec<String>,
@@ -86,6 +89,7 @@ impl Filter {
             from_seq: self.from_seq,
             since: self.since.map(|since| context.time(since)).transpose()?,
             kind: self.kind,
+            tags: self.tags,
             actor: context.actor_flag(),
             trace_id: self.trace_id,
             task_id: self.task_id,

@@ -76,6 +76,11 @@ fn about_the_log(error: &CommandError, team: &str, caller: &Caller<'_>) -> Optio
             "to see the newest events: {}",
             caller.command(&format!("replay {team} --reverse --limit 5"))
         )),
+        "append_conflict" => {
+            let seq = error.number("seq").unwrap_or_default();
+            let replay = caller.command(&format!("replay {team} --from-seq {seq}"));
+            Some(format!("to see what was recorded, and to decide again: {replay}"))
+        }
         "log_replaced" => Some(format!(
             "to read the log that is there now: {}",
             caller.command(&format!("replay {team} --limit 5"))

@@ -58,6 +58,8 @@ pub struct Event {
     pub foreign: bool,
     pub payload: Value,
     #[serde(default)]
+    pub tags: Vec<String>,
+    #[serde(default)]
     pub superseded: bool,
     #[serde(default)]
     pub duplicate: bool,

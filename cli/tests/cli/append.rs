@@ -172,3 +172,72 @@ fn the_same_under_a_key_is_recorded_once_alone_and_in_a_batch() {
         .map(|event| &*event.kind);
     assert_eq!(own.collect::<Vec<_>>(), ["built", "a", "b"]);
 }
+
+#[test]
+fn tags_are_recorded_shown_and_filtered() {
+    let cli = Cli::with_team();
+    cli.ok("append demo --kind built --tag pr=77 --tag env=prod --data '{\"n\":1}'");
+    cli.ok("append demo --kind built --tag pr=78");
+    for command in [
+        "replay demo --json --tag pr=77",
+        "tail demo --json --tag env=prod --tag pr=77",
+        "log demo --json --tag pr=77",
+    ] {
+        let events: Vec<Event> = parse_lines(&cli.ok(command));
+        let [event] = events.as_slice() else {
+            panic!("{command}: {events:?}")
+        };
+        assert_eq!(
+            (&event.tags, &event.payload),
+            (
+                &vec!["env=prod".to_owned(), "pr=77".to_owned()],
+                &json!({"n": 1})
+            )
+        );
+    }
+    shows!(cli.ok("log demo --tag pr=77") => has "recorded built [env=prod, pr=77]: n 1", lacks "pr=78");
+    shows!(cli.refused(1, "append demo --kind built --tag pr") => has "tags must be NAME=VALUE");
+    shows!(cli.refused(1, "log demo --tag pr") => has "tag must be NAME=VALUE");
+}
+
+#[test]
+fn a_condition_that_does_not_hold_names_the_event_and_the_next_command() {
+    let cli = Cli::with_team();
+    let take =
+        "append demo --kind name_taken --tag name=anna --if-none 'kind=name_taken tag=name=anna'";
+    let first: Append = cli.json(take);
+    let error = cli.refused_json(1, take);
+    assert_eq!(error.code, "append_conflict");
+    assert_eq!(
+        (
+            &error.details["seq"],
+            &error.details["id"],
+            &error.details["kind"]
+        ),
+        (&json!(first.seq), &json!(first.id), &json!("name_taken"))
+    );
+    shows!(cli.refused(1, take) => has "event 2 matches if_none: kind=name_taken tag=name=anna", has "replay demo --from-seq 2");
+    cli.ok(&format!("{take} --after {}", first.seq));
+    shows!(cli.refused(1, "append demo --kind a --if-seq 1") => has "if_seq is 1, but the log has event 3");
+    cli.ok("append demo --kind a --if-seq 3");
+    let json = r#"append demo --kind a --if-none '{"kinds":["a"]}'"#;
+    shows!(cli.refused(1, json) => has "event 4 matches if_none: kind=a");
+    let lines = "{\"kind\":\"b\",\"tags\":[\"pr=1\"]}\n{\"kind\":\"b\",\"tags\":[\"pr=2\"]}\n";
+    let batch = "append demo --batch - --if-none tag=pr=2";
+    assert_eq!(cli.run_with_input(batch, lines).code, Some(0));
+    let refused = cli.run_with_input(batch, lines);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    shows!(refused.stderr => has "event 6 matches if_none: tag=pr=2");
+    let two_groups = cli.run_with_input("append demo --batch - --batch-size 1 --if-seq 6", lines);
+    assert_eq!(two_groups.code, Some(1), "{two_groups:?}");
+    shows!(two_groups.stderr => has "line 2 begins another group", has "nothing was recorded");
+    for line in [
+        "append demo --kind a --after 1",
+        "append demo --kind a --if-none kind",
+        "append demo --kind a --if-none owner=dev",
+        "append demo --batch - --tag a=1",
+    ] {
+        assert_eq!(cli.run(line).code, Some(2), "{line}");
+    }
+    assert_eq!(cli.json::<Status>("status demo").events, 6);
+}

@@ -71,6 +71,17 @@ fn the_story_of_the_readme_runs() {
 }
 
 #[test]
+fn the_examples_of_appending_run() {
+    let examples = blocks(&document("docs/appending.md"), "appending").concat();
+    let claims = [
+        "exit 1: anna is taken",
+        "dev recorded name_taken [name=anna]",
+        "{\"value\":1}\n{\"value\":2}\n{\"value\":3}",
+    ];
+    teaches(&examples, &claims);
+}
+
+#[test]
 fn the_tour_runs() {
     let tour = blocks(&document("docs/tour.md"), "tour").concat();
     assert!(tour.lines().count() > 12, "{tour}");

@@ -351,6 +351,24 @@ fn bytes_that_look_like_another_answer_come_through_as_they_are() {
     shows!(there.stderr => has "1 artifact ");
 }
 
+#[test]
+fn tags_and_conditions_hold_over_the_line() {
+    let machine = Machine::new();
+    let take = "append demo --kind taken --tag name=anna --if-none 'kind=taken tag=name=anna'";
+    machine.ok("dev", take);
+    let conflict = (Some(1), "append_conflict".to_owned());
+    assert_eq!(machine.refused("qa", take), conflict);
+    machine.elsewhere.file(
+        "facts.jsonl",
+        "{\"kind\":\"paid\",\"tags\":[\"name=bob\"]}\n",
+    );
+    let batch = "append demo --batch facts.jsonl --if-none tag=name=bob";
+    machine.ok("dev", batch);
+    assert_eq!(machine.refused("dev", batch), conflict);
+    let shown = machine.ok("qa", "replay demo --tag name=anna --json");
+    shows!(shown => has "\"tags\":[\"name=anna\"]", lacks "paid");
+}
+
 /// Returns the text without the time of the answer.
 fn timeless(text: &str) -> String {
     let mut text = text.to_owned();
