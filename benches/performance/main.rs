@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 
 mod append;
+mod condition;
 mod history;
 mod options;
 mod process;
@@ -35,6 +36,7 @@ fn main() {
         return worst::rows(&options);
     }
     append::rows(&options);
+    condition::rows(&options);
     replay::rows(&options);
     process::rows(&options);
     history::rows(&options);
