@@ -157,7 +157,7 @@ impl Printed {
         };
         schema.insert("title".to_owned(), title.into());
         RecursiveTransform(plain_descriptions).transform(&mut schema);
-        RecursiveTransform(absent_is_not_null).transform(&mut schema);
+        RecursiveTransform(schema::absent_is_not_null).transform(&mut schema);
         Some(schema)
     }
 }
@@ -185,37 +185,6 @@ fn add_field(schema: &mut Schema, name: &str, field: &Schema) {
 fn plain_descriptions(schema: &mut Schema) {
     if let Some(Value::String(text)) = schema.get_mut("description") {
         *text = text.replace("[`", "`").replace("`]", "`");
-    }
-}
-
-/// Removes `null` from the types of optional fields, because an empty optional field is left out.
-fn absent_is_not_null(schema: &mut Schema) {
-    let required = schema.get("required").cloned().unwrap_or_default();
-    let is_required = |name: &String| {
-        let names = required.as_array();
-        names.is_some_and(|names| names.iter().any(|one| one == name))
-    };
-    let Some(Value::Object(properties)) = schema.get_mut("properties") else {
-        return;
-    };
-    let optional = properties.iter_mut().filter(|(name, _)| !is_required(name));
-    for (_, property) in optional {
-        let Some(property) = property.as_object_mut() else {
-            continue;
-        };
-        if let Some(Value::Array(types)) = property.get_mut("type") {
-            types.retain(|one| one != "null");
-            if let [one] = types.as_slice() {
-                let one = one.clone();
-                property.insert("type".to_owned(), one);
-            }
-        }
-        if let Some(Value::Array(values)) = property.get_mut("enum") {
-            values.retain(|one| !one.is_null());
-        }
-        if let Some(Value::Array(kinds)) = property.get_mut("anyOf") {
-            kinds.retain(|kind| kind.get("type").is_none_or(|name| name != "null"));
-        }
     }
 }
 

@@ -333,7 +333,7 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
     required.retain(|name| name != "team_name");
     let needs_body = !required.is_empty();
     input["required"] = required.into();
-    let data = schemas.inlined(operation.data_schema());
+    let data = schemas.named(operation.data_schema());
     let envelope = json!({"type": "object",
     "required": ["schema_version", "timestamp", "command", "ok", "operation", "data"],
     "properties": {

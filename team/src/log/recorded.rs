@@ -177,6 +177,7 @@ struct PublicEvent {
     schema_version: u32,
     /// Set for a fact of a foreign vocabulary, which changes no state
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "True")]
     foreign: Option<True>,
     /// Payload; its fields depend on the kind
     payload: Value,
@@ -185,18 +186,23 @@ struct PublicEvent {
     tags: Option<Vec<String>>,
     /// Set for a task message that came too late and changed nothing
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "True")]
     superseded: Option<True>,
     /// Set for a repetition that changed nothing
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "True")]
     duplicate: Option<True>,
     /// Set for the record of a refusal
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "True")]
     refused: Option<True>,
     /// Set for a message that its recipient has acknowledged
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "True")]
     acked: Option<True>,
     /// Set if the claim token of another agent was removed from the payload; agents on other machines never see such tokens
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "True")]
     redacted: Option<True>,
     /// The event in one sentence; in answers over HTTP only
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -214,7 +220,7 @@ impl JsonSchema for True {
         "True".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"const": true})
+        schemars::json_schema!({"type": "boolean", "const": true})
     }
 }
 

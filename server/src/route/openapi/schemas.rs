@@ -47,17 +47,17 @@ impl Schemas {
             let placed: Vec<(&String, String, Value)> = parts
                 .iter()
                 .map(|(name, part)| {
-                    (
-                        name,
-                        placed_name(name, &names),
-                        placed(part.clone(), &names),
-                    )
+                    let place = placed_name(name, &names);
+                    let part = titled(placed(part.clone(), &names), &place);
+                    (name, place, part)
                 })
                 .collect();
-            let clash = placed
+            let clashes: Vec<&String> = placed
                 .iter()
-                .find(|(_, place, part)| self.known.get(place).is_some_and(|known| known != part));
-            match clash.map(|(name, ..)| (*name).clone()) {
+                .filter(|(_, place, part)| self.known.get(place).is_some_and(|known| known != part))
+                .map(|(name, ..)| *name)
+                .collect();
+            match first_clash(&parts, &clashes).cloned() {
                 Some(name) => *names.entry(name).or_default() += 1,
                 None => {
                     let own = placed.into_iter().map(|(_, place, part)| (place, part));
@@ -67,6 +67,17 @@ impl Schemas {
             }
         }
     }
+}
+
+/// Returns the clash to resolve first: a definition that refers to no other clash, because one that does may only differ by that reference.
+fn first_clash<'a>(parts: &Map<String, Value>, clashes: &[&'a String]) -> Option<&'a String> {
+    let refers = |name: &String, other: &String| {
+        let text = parts.get(name).map(Value::to_string);
+        name != other && text.is_some_and(|text| text.contains(&format!("\"#/{PARTS}/{other}\"")))
+    };
+    let alone = |name: &&&'a String| !clashes.iter().any(|other| refers(name, other));
+    let found = clashes.iter().find(alone).or(clashes.first());
+    found.copied()
 }
 
 /// Removes the definitions from a schema and returns them.
@@ -90,10 +101,40 @@ fn placed_name(name: &str, names: &BTreeMap<String, u32>) -> String {
     }
 }
 
-/// Replaces references in a schema by references to the document's definitions.
+/// Replaces the title of a schema, if it has one, by the name of the schema in the document, so that no title occurs twice.
+fn titled(mut schema: Value, name: &str) -> Value {
+    if let Some(title) = schema.get_mut("title") {
+        *title = name.into();
+    }
+    schema
+}
+
+/// Replaces references in a schema by references to the document's definitions. Replaces the schema `true` by `{}`.
 fn placed(mut schema: Value, names: &BTreeMap<String, u32>) -> Value {
     point(&mut schema, names);
+    replace_true(&mut schema);
     schema
+}
+
+/// Replaces `true` as the schema of items or of a property by the equal schema `{}`, because generators of clients refuse `true`.
+fn replace_true(value: &mut Value) {
+    let Some(fields) = value.as_object_mut() else {
+        if let Value::Array(items) = value {
+            items.iter_mut().for_each(replace_true);
+        }
+        return;
+    };
+    for (name, field) in fields {
+        let schemas: Vec<&mut Value> = match (name.as_str(), &mut *field) {
+            ("items", schema) => vec![schema],
+            ("properties", Value::Object(properties)) => properties.values_mut().collect(),
+            _ => Vec::new(),
+        };
+        for schema in schemas.into_iter().filter(|schema| **schema == true) {
+            *schema = json!({});
+        }
+        replace_true(field);
+    }
 }
 
 fn point(value: &mut Value, names: &BTreeMap<String, u32>) {

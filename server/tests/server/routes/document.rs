@@ -81,6 +81,32 @@ fn nothing_is_null_by_default_that_may_not_be_null() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
+/// `openapi-python-client` refuses a document with one of these.
+#[test]
+fn generators_of_clients_accept_it() {
+    let document = openapi::document();
+    let (mut faults, mut titles) = (Vec::new(), BTreeSet::new());
+    each(&document, &mut |fields| {
+        if fields.get("items").is_some_and(Value::is_boolean) {
+            faults.push(format!("the schema of items is a boolean: {fields:?}"));
+        }
+        if let Some(Value::Object(properties)) = fields.get("properties") {
+            let booleans = properties.iter().filter(|(_, schema)| schema.is_boolean());
+            faults.extend(booleans.map(|(name, _)| format!("the schema of {name} is a boolean")));
+        }
+        let values = fields.get("enum").and_then(Value::as_array);
+        if values.is_some_and(|values| values.iter().any(Value::is_boolean)) {
+            faults.push(format!("a boolean is one of several values: {fields:?}"));
+        }
+        if let Some(Value::String(title)) = fields.get("title")
+            && !titles.insert(title)
+        {
+            faults.push(format!("two schemas have the title {title}"));
+        }
+    });
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 #[test]
 fn it_follows_the_rules_of_its_version() {
     let document = openapi::document();
