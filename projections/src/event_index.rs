@@ -99,8 +99,17 @@ pub struct IndexMatches {
     pub seqs: Vec<u64>,
     /// The seq before which the next page begins; `None` if everything was examined.
     pub before: Option<u64>,
-    /// Number of look-ups of postings.
-    pub steps: usize,
+}
+
+/// The newest event of a range that matches a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexMatch {
+    /// The event with this seq.
+    Seq(u64),
+    /// No more look-ups are left; everything after this seq was examined.
+    Stopped(u64),
+    /// No event matches.
+    None,
 }
 
 impl TeamState {
@@ -116,43 +125,50 @@ impl TeamState {
         limit: usize,
         steps_max: usize,
     ) -> Result<IndexMatches> {
-        let names = query.series().into_iter();
-        let mut streams: Vec<Stream<'_>> =
-            names.map(|names| Stream::new(self.rows(), names)).collect();
+        let mut streams = self.streams(query);
         let mut page = IndexMatches::default();
         let mut left = steps_max;
         let mut at = Some(last);
         while let Some(seq) = at.filter(|seq| *seq >= first) {
             match newest_common(&mut streams, (first, seq), &mut left)? {
-                Common::Seq(found) if page.seqs.len() < limit => {
+                IndexMatch::Seq(found) if page.seqs.len() < limit => {
                     page.seqs.push(found);
                     at = found.checked_sub(1);
                 }
-                Common::Seq(seq) | Common::Stopped(seq) => {
+                IndexMatch::Seq(seq) | IndexMatch::Stopped(seq) => {
                     page.before = Some(seq.saturating_add(1));
                     break;
                 }
-                Common::None => break,
+                IndexMatch::None => break,
             }
         }
-        page.steps = steps_max - left;
         Ok(page)
     }
-}
 
-/// The newest event in a range that all streams have.
-enum Common {
-    Seq(u64),
-    /// No more look-ups are left; everything after this seq was examined.
-    Stopped(u64),
-    None,
+    /// Returns the newest event in a range that matches a query. Takes each look-up from the number in `left`.
+    pub fn newest_indexed(
+        &self,
+        query: &IndexQuery<'_>,
+        (first, last): (u64, u64),
+        left: &mut usize,
+    ) -> Result<IndexMatch> {
+        match first <= last {
+            true => newest_common(&mut self.streams(query), (first, last), left),
+            false => Ok(IndexMatch::None),
+        }
+    }
+
+    fn streams(&self, query: &IndexQuery<'_>) -> Vec<Stream<'_>> {
+        let names = query.series().into_iter();
+        names.map(|names| Stream::new(self.rows(), names)).collect()
+    }
 }
 
 fn newest_common(
     streams: &mut [Stream<'_>],
     (first, mut seq): (u64, u64),
     left: &mut usize,
-) -> Result<Common> {
+) -> Result<IndexMatch> {
     let count = streams.len();
     // Number of streams, one after the other, that have the present seq.
     let mut agreed = 0;
@@ -162,15 +178,15 @@ fn newest_common(
                 break;
             }
             if *left == 0 {
-                return Ok(Common::Stopped(seq));
+                return Ok(IndexMatch::Stopped(seq));
             }
             *left -= 1;
             match stream.at_most(seq)? {
                 Some(found) if found == seq => agreed += 1,
                 Some(found) if found >= first => (seq, agreed) = (found, 1),
-                _ => return Ok(Common::None),
+                _ => return Ok(IndexMatch::None),
             }
         }
     }
-    Ok(Common::Seq(seq))
+    Ok(IndexMatch::Seq(seq))
 }

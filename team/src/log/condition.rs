@@ -6,6 +6,7 @@
 use crate::log::events::ahead;
 use crate::log::filter::EventFilter;
 use crate::operation::prelude::*;
+use crate::projections::event_index::IndexMatch;
 
 /// Largest number of filters in `if_none`.
 pub const FILTERS_MAX: usize = 16;
@@ -89,11 +90,13 @@ impl Conditions {
     /// Returns the newest event that matches a filter.
     fn newest(&self, live: &Live, filter: &EventFilter, last: u64) -> Result<Option<u64>> {
         let first = self.after.unwrap_or_default().saturating_add(1);
-        let found = live.indexed(&filter.index_query(), (first, last), 1, STEPS_MAX)?;
-        match (found.seqs.first(), found.before) {
-            (None, Some(before)) => {
+        let (query, mut left) = (filter.index_query(), STEPS_MAX);
+        match live.newest_indexed(&query, (first, last), &mut left)? {
+            IndexMatch::Seq(seq) => Ok(Some(seq)),
+            IndexMatch::None => Ok(None),
+            IndexMatch::Stopped(seq) => {
                 let message = format!(
-                    "if_none needs more than {STEPS_MAX} look-ups: {}; no match is between {before} and {last}",
+                    "if_none needs more than {STEPS_MAX} look-ups: {}; no event after {seq} matches",
                     filter.text()
                 );
                 let refusal = Refusal::new(Code::TooLarge, message).field("if_none");
@@ -101,7 +104,6 @@ impl Conditions {
                     .hint("give after, or a tag that fewer events have")
                     .into())
             }
-            (seq, _) => Ok(seq.copied()),
         }
     }
 }

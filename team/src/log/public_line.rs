@@ -1,6 +1,6 @@
 //! The line of an event that readers see: the engine's public JSON, with the tags beside the payload.
 //!
-//! The log stores the tags of an event in its payload (`projections/src/tag.rs`). `export` writes the events as stored.
+//! The log stores the tags of an event in its payload (`projections/src/tag.rs`). `export` writes such lines, and an import reads them.
 
 use crate::operation::prelude::*;
 use crate::projections::tag::{Content, TAGGED_VERSION, stored, tagged};
@@ -27,7 +27,7 @@ pub fn write(event: &Event<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(format!(",\"tags\":{tags}}}").as_bytes());
 }
 
-/// Parses a line, or a line of `export`.
+/// Parses a line. A payload in the stored form, with tags inside, is also accepted.
 ///
 /// # Errors
 /// The text names the field, its value and the rule.

@@ -37,32 +37,28 @@ fn tags_are_stored_in_the_payload_and_shown_beside_it() {
             .unwrap();
         team.append(given!(Append, kind: "built", payload: r#"{"ok":true}"#))
             .unwrap();
-        let stored = events(&mut team);
+        let shown = replayed(&mut team, Replay::default());
         assert_eq!(
-            stored[1]["payload"],
-            json!({"tags": ["env=prod", "pr=77"], "payload": {"ok": true}})
-        );
-        assert_eq!(
-            (&stored[1]["schema_version"], &stored[2]["schema_version"]),
+            (&shown[1]["schema_version"], &shown[2]["schema_version"]),
             (&json!(2), &json!(1))
         );
-        let shown = replayed(&mut team, Replay::default());
         assert_eq!(shown[1]["payload"], json!({"ok": true}));
         assert_eq!(shown[1]["tags"], json!(["env=prod", "pr=77"]));
         assert!(shown[2].get("tags").is_none());
-        assert_eq!(
-            shown[2], stored[2],
-            "an event without tags is shown as stored"
-        );
         let page = team.events(&Events::default()).unwrap();
         assert_eq!(json(&page.events)[1], shown[1]);
+        assert_eq!(
+            page.events[1].event.payload,
+            r#"{"tags":["env=prod","pr=77"],"payload":{"ok":true}}"#
+        );
+        assert_eq!(page.events[2].event.payload, r#"{"ok":true}"#);
         // A client reads the answer back to the recorded event.
         let read: teamlog_team::Recorded =
             serde_json::from_value(json(&page.events)[1].clone()).unwrap();
         assert_eq!(read.event, page.events[1].event);
-        // An export, and what a replay shows, make the same team.
+        // An import of the export stores the same events.
         let mut lines = Vec::new();
-        team.replay(Replay::default(), &mut |_, line| {
+        team.export(&mut |line| {
             lines.extend_from_slice(line);
             lines.push(b'\n');
             ControlFlow::Continue(())
@@ -71,7 +67,8 @@ fn tags_are_stored_in_the_payload_and_shown_beside_it() {
         let import = given!(teamlog_team::import::events::ImportEvents, team: "copy");
         world.root.import_events(import, &mut &*lines).unwrap();
         let mut copy = world.root.team("copy").unwrap();
-        assert_eq!(events(&mut copy), stored);
+        let copied = copy.events(&Events::default()).unwrap();
+        assert_eq!(copied.events, page.events);
         settled_digest(&mut team);
     }
 }
