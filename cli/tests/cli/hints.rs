@@ -176,6 +176,7 @@ const FAILURES: &[Failure] = &[
         "bootstrap start demo --run R-1 --domains legal",
     ),
     failure("point_unknown", &[], "status demo --at 99"),
+    failure("append_conflict", &[], "append demo --kind k_1 --if-seq 0"),
     failure("team_closed", &[CLOSED], MADE),
     failure("team_open", &[], "purge demo --yes"),
     failure("team_not_found", &[], "status dmo"),

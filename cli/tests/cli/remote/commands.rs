@@ -357,7 +357,7 @@ fn tags_and_conditions_hold_over_the_line() {
     let take = "append demo --kind taken --tag name=anna --if-none 'kind=taken tag=name=anna'";
     machine.ok("dev", take);
     let conflict = (Some(1), "append_conflict".to_owned());
-    assert_eq!(machine.refused("qa", take), conflict);
+    assert_eq!(machine.refused("dev", take), conflict);
     machine.elsewhere.file(
         "facts.jsonl",
         "{\"kind\":\"paid\",\"tags\":[\"name=bob\"]}\n",

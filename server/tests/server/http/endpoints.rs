@@ -49,7 +49,8 @@ explainMode /v1/modes/explain?mode=forge
 listRuns /v1/bootstrap
 callOperation /v1/api/bootstrap-start {"run":"r-1"}
 getRun /v1/bootstrap/r-1
-listEvents /v1/events?after=0&limit=5
+listEvents /v1/events?after=0&limit=5&tag=pr=7
+appendEvents /v1/events {"kind":"build_finished","tags":["pr=7"]}
 getTrace /v1/trace/none
 listModes /v1/modes?active=true
 getVerification /v1/verify

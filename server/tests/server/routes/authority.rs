@@ -148,6 +148,16 @@ fn table() -> Vec<(&'static str, &'static str, Vec<Value>, Expected)> {
             Refused("actor_mismatch"),
         ),
         (
+            "appendEvents",
+            "/v1/events",
+            vec![
+                json!({"kind": "k_1", "actor": "ada"}),
+                json!({"events": [{"kind": "k_1", "actor": "ada"}]}),
+                json!({"events": [{"kind": "k_1"}], "actor": "ada"}),
+            ],
+            Refused("actor_mismatch"),
+        ),
+        (
             "callOperation",
             "/v1/api/transition-task-status",
             vec![json!({"task_id": "1", "from": "in_progress", "to": "completed", "epoch": 1})],

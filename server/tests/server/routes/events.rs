@@ -390,7 +390,10 @@ fn events_are_recorded_with_tags_and_conditions() {
         several,
         json!({"count": 2, "first_seq": last + 1, "last_seq": last + 2})
     );
-    let refused = world.post("/v1/events", json!({"events": lines, "if_seq": last}));
+    let refused = world.post(
+        "/v1/events",
+        json!({"events": lines, "actor": "ci", "if_seq": last}),
+    );
     refused.refused(409, "append_conflict");
     assert_eq!(stream.until(2), [first["seq"].as_u64().unwrap(), last + 1]);
     world.story(
