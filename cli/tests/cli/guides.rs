@@ -171,6 +171,16 @@ fn every_package_brings_readme_keywords_and_licences() {
             let line = format!("\n{field}.workspace = true\n");
             assert!(manifest.contains(&line), "{member} has no {field}");
         }
+        // `cargo package` warns about a package without an address.
+        let name = manifest
+            .lines()
+            .find_map(|line| line.strip_prefix("name = "));
+        let name = name.unwrap().trim_matches('"');
+        let documentation = format!("\ndocumentation = \"https://docs.rs/{name}\"\n");
+        assert!(
+            manifest.contains(&documentation),
+            "{member} has no documentation"
+        );
         let shared = manifest.contains("\nreadme.workspace = true\n");
         let own = manifest.contains("\nreadme = \"README.md\"\n");
         assert!(shared || own, "{member} has no readme");
@@ -184,4 +194,17 @@ fn every_package_brings_readme_keywords_and_licences() {
         }
     }
     assert!(packages > 5, "{packages}");
+}
+
+/// The toolchain of the project is the oldest that the packages support, so that every check is one with that version.
+#[test]
+fn the_toolchain_is_the_minimum_supported_version() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let version = env!("CARGO_PKG_RUST_VERSION");
+    let channel = format!("channel = \"{version}.0\"\n");
+    assert!(read("rust-toolchain.toml").contains(&channel), "{version}");
+    for page in ["README.md", "engine/README.md"] {
+        assert!(read(page).contains(&format!(" {version}")), "{page}");
+    }
 }
