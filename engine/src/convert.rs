@@ -73,6 +73,28 @@ impl Log {
     ///
     /// # Errors
     /// `Locked`, `Corrupt`, I/O. The directory then holds either the whole old log or the whole new log.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::{path::Path, sync::Arc};
+    /// # use teamlog_engine::storage::Memory;
+    /// # use teamlog_engine::*;
+    /// # let storage = Arc::new(Memory::new());
+    /// # let log = Log::create(storage, Path::new("audit"), NewLog::new("audit"), LogOptions::default())?;
+    /// # let writer = log.lock()?.into_writer(());
+    /// # for _ in 0..3 {
+    /// #     writer.append(vec![NewEvent::new("ticked", "clock", Json::parse("{}")?)], Durability::Synced)?;
+    /// # }
+    /// # writer.close()?;
+    /// let conversion = log.convert(Format::Binary)?;
+    /// assert!(conversion.is_some());
+    ///
+    /// let log = Log::open(log.storage().clone(), Path::new("audit"), LogOptions::default())?;
+    /// assert_eq!(log.identity().format, Format::Binary);
+    /// assert_eq!(log.reader()?.head().last_seq, 4); // Three events, and one that records the conversion.
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn convert(&self, format: Format) -> Result<Option<Conversion>> {
         self.identity().check_alone()?;
         let exclusive = self.lock()?;

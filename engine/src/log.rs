@@ -77,6 +77,22 @@ impl Log {
     ///
     /// # Errors
     /// `LogExists`, I/O.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::{path::Path, sync::Arc};
+    /// # use teamlog_engine::storage::Memory;
+    /// # use teamlog_engine::*;
+    /// # let storage = Arc::new(Memory::new());
+    /// let format = NewLog::new("audit").with_format(Format::Binary);
+    /// let log = Log::create(storage.clone(), Path::new("audit"), format, LogOptions::default())?;
+    /// assert_eq!(log.reader()?.head().last_seq, 0);
+    ///
+    /// let again = Log::create(storage, Path::new("audit"), NewLog::new("audit"), LogOptions::default());
+    /// assert!(matches!(again, Err(Error::LogExists { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn create(
         storage: Arc<dyn Storage>,
         dir: &Path,
@@ -179,6 +195,22 @@ impl Log {
     ///
     /// # Errors
     /// `NoLog`, `UnsupportedFormat`, `OtherRefs` if the log declares other refs than the options name, `Corrupt`, I/O.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::{path::Path, sync::Arc};
+    /// # use teamlog_engine::storage::Memory;
+    /// # use teamlog_engine::*;
+    /// # let storage = Arc::new(Memory::new());
+    /// # Log::create(storage.clone(), Path::new("audit"), NewLog::new("audit"), LogOptions::default())?;
+    /// let log = Log::open(storage.clone(), Path::new("audit"), LogOptions::default())?;
+    /// assert_eq!(log.identity().format, Format::Jsonl);
+    ///
+    /// let missing = Log::open(storage, Path::new("other"), LogOptions::default());
+    /// assert!(matches!(missing, Err(Error::NoLog { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open(storage: Arc<dyn Storage>, dir: &Path, options: LogOptions) -> Result<Log> {
         let identity = Identity::load(storage.as_ref(), dir)?;
         identity.check_refs(dir, &options.refs)?;
@@ -229,6 +261,21 @@ impl Log {
     /// # Errors
     /// `Locked` at the deadline, `Corrupt`, I/O; `Journal` if this program cannot open the journal, or if the journal does not
     /// answer or does not continue this log.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::{path::Path, sync::Arc};
+    /// # use teamlog_engine::storage::Memory;
+    /// # use teamlog_engine::*;
+    /// # let storage = Arc::new(Memory::new());
+    /// let options = LogOptions { lock_deadline: std::time::Duration::ZERO, ..LogOptions::default() };
+    /// let log = Log::create(storage, Path::new("audit"), NewLog::new("audit"), options)?;
+    /// let locked = log.lock()?;
+    /// assert!(locked.recovered().is_empty(), "the last writer did not crash");
+    /// assert!(matches!(log.lock(), Err(Error::Locked { .. })), "one writer at a time");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn lock(&self) -> Result<LockedLog> {
         let begun = Instant::now();
         let mut exclusive = self.lock_alone()?;

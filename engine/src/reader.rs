@@ -304,6 +304,30 @@ impl Reader {
     }
 
     /// Returns the events after `after` up to the head, in order, with place and CRC.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::{path::Path, sync::Arc};
+    /// # use teamlog_engine::storage::Memory;
+    /// # use teamlog_engine::*;
+    /// # let storage = Arc::new(Memory::new());
+    /// # let log = Log::create(storage, Path::new("audit"), NewLog::new("audit"), LogOptions::default())?;
+    /// # let writer = log.lock()?.into_writer(());
+    /// # for _ in 0..3 {
+    /// #     writer.append(vec![NewEvent::new("ticked", "clock", Json::parse("{}")?)], Durability::Synced)?;
+    /// # }
+    /// # writer.close()?;
+    /// let reader = log.reader()?;
+    /// let mut last = None;
+    /// for event in reader.events(None).take(2) {
+    ///     last = Some(event?.0);
+    /// }
+    /// // Later: the events after the last one that was read.
+    /// let rest: Vec<u64> = reader.events(last).map(|event| Ok(event?.2.seq)).collect::<Result<_>>()?;
+    /// assert_eq!(rest, [3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn events(
         &self,
         after: Option<Place>,

@@ -52,6 +52,27 @@ impl Log {
     /// Compares a receipt with the log, and the earlier segments with the chain of digests. Needs no lock and changes nothing.
     /// Hashes the covered bytes of the receipt's segment, and the earlier segments that were changed or not hashed yet. Does not
     /// use the head, which may be too early after a power loss.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::{path::Path, sync::Arc};
+    /// # use teamlog_engine::storage::Memory;
+    /// # use teamlog_engine::*;
+    /// # let storage = Arc::new(Memory::new());
+    /// # let log = Log::create(storage, Path::new("audit"), NewLog::new("audit"), LogOptions::default())?;
+    /// # let writer = log.lock()?.into_writer(());
+    /// # for _ in 0..3 {
+    /// #     writer.append(vec![NewEvent::new("ticked", "clock", Json::parse("{}")?)], Durability::Synced)?;
+    /// # }
+    /// # writer.close()?;
+    /// let receipt = log.reader()?.receipt()?.ok_or("the log is empty")?;
+    /// let kept = serde_json::to_string(&receipt)?;
+    /// // Later, perhaps on another machine:
+    /// let receipt: Receipt = serde_json::from_str(&kept)?;
+    /// assert_eq!(log.check_receipt(&receipt)?, ReceiptStatus::Holds);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn check_receipt(&self, receipt: &Receipt) -> Result<ReceiptStatus> {
         let status = self.check_receipt_segment(receipt)?;
         if status != ReceiptStatus::Holds {

@@ -65,6 +65,26 @@ impl Log {
     /// # Errors
     /// Like [`Log::plan_cut`]; `Locked`, I/O. After an error the log is either unchanged or cut. If the log is cut, the next
     /// process that opens the log finishes the cut.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::{path::Path, sync::Arc};
+    /// # use teamlog_engine::storage::Memory;
+    /// # use teamlog_engine::*;
+    /// # let storage = Arc::new(Memory::new());
+    /// # let log = Log::create(storage, Path::new("audit"), NewLog::new("audit"), LogOptions::default())?;
+    /// # let writer = log.lock()?.into_writer(());
+    /// # for _ in 0..3 {
+    /// #     writer.append(vec![NewEvent::new("ticked", "clock", Json::parse("{}")?)], Durability::Synced)?;
+    /// # }
+    /// # writer.close()?;
+    /// let plan = log.plan_cut(2)?;
+    /// assert!(!plan.is_empty());
+    /// let (_, locked) = log.cut(2, "operator")?;
+    /// assert_eq!(locked.head().last_seq, 3); // Two events, and one that records the cut.
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cut(&self, to: u64, actor: &str) -> Result<(CutPlan, LockedLog)> {
         let (storage, dir) = (self.storage().as_ref(), self.dir());
         let lock = lock::acquire(storage, dir, self.options().lock_deadline)?;

@@ -139,6 +139,41 @@ impl<S: State> Writer<S> {
     ///
     /// # Errors
     /// `Refused` with the job's own error, `Failed` if the log failed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::{path::Path, sync::Arc};
+    /// # use teamlog_engine::storage::Memory;
+    /// # use teamlog_engine::*;
+    /// # let storage = Arc::new(Memory::new());
+    /// # let log = Log::create(storage, Path::new("seats"), NewLog::new("seats"), LogOptions::default())?;
+    /// /// The number of sold seats.
+    /// struct Sold(u32);
+    ///
+    /// impl State for Sold {
+    ///     fn apply(&mut self, events: &[Event<'static>]) -> Result<()> {
+    ///         self.0 += events.len() as u32;
+    ///         Ok(())
+    ///     }
+    ///     fn committed(&mut self, _: &Head, _: &[Event<'static>], _: &[Place], _: &[u32]) {}
+    ///     fn allow_retract(&mut self) {}
+    ///     fn retract(&mut self) {}
+    /// }
+    ///
+    /// let writer = log.lock()?.into_writer(Sold(0));
+    /// let sell = || {
+    ///     let sold = NewEvent::new("seat_sold", "shop", Json::from_canonical("{}".to_owned()));
+    ///     writer.commit(Durability::Synced, |state: &Sold, _now| match state.0 {
+    ///         0..2 => Ok((state.0 + 1, vec![sold])),
+    ///         _ => Err("sold out"),
+    ///     })
+    /// };
+    /// assert_eq!(sell().map(|done| done.answer).ok(), Some(1));
+    /// assert_eq!(sell().map(|done| done.answer).ok(), Some(2));
+    /// assert!(matches!(sell(), Err(CommitError::Refused("sold out"))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn commit<R, E, F>(
         &self,
         durability: Durability,
@@ -206,6 +241,22 @@ impl<S: State> Writer<S> {
     ///
     /// # Errors
     /// The log fails, or an event breaks a limit or a rule.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::{path::Path, sync::Arc};
+    /// # use teamlog_engine::storage::Memory;
+    /// # use teamlog_engine::*;
+    /// # let storage = Arc::new(Memory::new());
+    /// # let log = Log::create(storage, Path::new("audit"), NewLog::new("audit"), LogOptions::default())?;
+    /// let writer = log.lock()?.into_writer(());
+    /// let event = |kind: &'static str| NewEvent::new(kind, "agent-1", Json::from_canonical("{}".to_owned()));
+    /// // Two events in one group: after a crash both are there, or none is.
+    /// let group = writer.append(vec![event("started"), event("ended")], Durability::Synced)?;
+    /// assert_eq!(group.map(|group| group.last_seq), Some(2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn append(
         &self,
         events: Vec<NewEvent>,
