@@ -25,24 +25,6 @@ impl Log {
     ///
     /// # Errors
     /// `NoLog`, `UnsupportedFormat`, I/O. Damage is not an error here but a [`Problem`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use std::{path::Path, sync::Arc};
-    /// # use teamlog_engine::storage::Memory;
-    /// # use teamlog_engine::*;
-    /// # let storage = Arc::new(Memory::new());
-    /// # let log = Log::create(storage, Path::new("audit"), NewLog::new("audit"), LogOptions::default())?;
-    /// # let writer = log.lock()?.into_writer(());
-    /// # for _ in 0..3 {
-    /// #     writer.append(vec![NewEvent::new("ticked", "clock", Json::parse("{}")?)], Durability::Synced)?;
-    /// # }
-    /// # writer.close()?;
-    /// let report = log.verify(None)?;
-    /// assert!(report.ok, "{:?}", report.problems);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn verify(&self, against: Option<&Receipt>) -> Result<Report> {
         self.verify_telling(against, &mut |_, _| {})
     }

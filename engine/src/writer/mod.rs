@@ -147,8 +147,8 @@ impl<S: State> Writer<S> {
     /// # use teamlog_engine::storage::Memory;
     /// # use teamlog_engine::*;
     /// # let storage = Arc::new(Memory::new());
-    /// # let log = Log::create(storage, Path::new("seats"), NewLog::new("seats"), LogOptions::default())?;
-    /// /// The number of sold seats.
+    /// # let log = Log::create(storage, Path::new("shop"), NewLog::new("shop"), LogOptions::default())?;
+    /// /// The number of sold tickets.
     /// struct Sold(u32);
     ///
     /// impl State for Sold {
@@ -163,7 +163,7 @@ impl<S: State> Writer<S> {
     ///
     /// let writer = log.lock()?.into_writer(Sold(0));
     /// let sell = || {
-    ///     let sold = NewEvent::new("seat_sold", "shop", Json::from_canonical("{}".to_owned()));
+    ///     let sold = NewEvent::new("ticket_sold", "shop", Json::from_canonical("{}".to_owned()));
     ///     writer.commit(Durability::Synced, |state: &Sold, _now| match state.0 {
     ///         0..2 => Ok((state.0 + 1, vec![sold])),
     ///         _ => Err("sold out"),

@@ -69,7 +69,8 @@ impl Schemas {
     }
 }
 
-/// Returns the clash to resolve first: a definition that refers to no other clash, because one that does may only differ by that reference.
+/// Returns the clash to resolve first: a definition that refers to no other clash. A definition that refers to another clash may differ
+/// by that reference only.
 fn first_clash<'a>(parts: &Map<String, Value>, clashes: &[&'a String]) -> Option<&'a String> {
     let refers = |name: &String, other: &String| {
         let text = parts.get(name).map(Value::to_string);
