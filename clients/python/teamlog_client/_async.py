@@ -8,9 +8,8 @@ from typing import Any, AsyncIterator, Dict, List, Mapping, NamedTuple, Optional
 from urllib.parse import urlsplit
 
 from . import types
-from ._calls import AsyncCalls
+from ._calls import LIST_EVENTS, AsyncCalls
 from ._core import (
-    EVENTS,
     RECONNECT,
     SILENCE,
     Answer,
@@ -103,18 +102,36 @@ class AsyncClient(AsyncCalls):
         reader, writer = await asyncio.open_connection(url.hostname, port, ssl=tls, limit=LINE_MAX)
         return _Opened(reader, writer)
 
-    async def events(self, *, after: Optional[int] = None, **filters: Any) -> AsyncIterator[types.Event]:
+    async def events(
+        self,
+        *,
+        after: Optional[int] = None,
+        kind: Optional[str] = None,
+        tag: Optional[List[str]] = None,
+        agent: Optional[str] = None,
+        actor: Optional[str] = None,
+        task_id: Optional[str] = None,
+        trace_id: Optional[str] = None,
+        type: Optional[str] = None,
+        not_: Optional[str] = None,
+        q: Optional[str] = None,
+        bookkeeping: Optional[bool] = None,
+    ) -> AsyncIterator[types.Event]:
         """Follows the events of the log after a seq, or after the last event. Reconnects, and yields each event once.
 
-        Filters: `kind`, `agent`, `actor`, `task_id`, `trace_id`, `type`, `not`, `q`, `bookkeeping` (docs/http.md, "Events").
+        The filters are those of `list_events`.
         """
+        filters = {
+            "kind": kind, "tag": tag, "agent": agent, "actor": actor, "task_id": task_id, "trace_id": trace_id,
+            "type": type, "not": not_, "q": q, "bookkeeping": bookkeeping,
+        }
         if after is None:
-            after = (await self._call(EVENTS, {"limit": 1})).data["last_seq"]
+            after = (await self._call(LIST_EVENTS, {"limit": 1})).data["last_seq"]
         position = Position(after)
         began = False
         while True:
             try:
-                async for event in self._stream(EVENTS, filters, position):
+                async for event in self._stream(LIST_EVENTS, filters, position):
                     began = True
                     yield event
             except Unreachable:

@@ -151,7 +151,8 @@ LIST_DELIVERIES = Endpoint('GET', '/v1/deliveries', query=('at', 'cursor', 'limi
 GET_DIFF = Endpoint('GET', '/v1/diff', query=('at', 'cursor', 'from', 'limit', 'to'))
 GET_EXAMINATION = Endpoint('GET', '/v1/doctor')
 START_EXAMINATION = Endpoint('POST', '/v1/doctor', of_team=False)
-LIST_EVENTS = Endpoint('GET', '/v1/events', query=('actor', 'after', 'agent', 'at', 'before', 'bookkeeping', 'kind', 'limit', 'not', 'order', 'q', 'task_id', 'trace_id', 'type'))
+LIST_EVENTS = Endpoint('GET', '/v1/events', query=('actor', 'after', 'agent', 'at', 'before', 'bookkeeping', 'kind', 'limit', 'not', 'order', 'q', 'tag', 'task_id', 'trace_id', 'type'))
+APPEND_EVENTS = Endpoint('POST', '/v1/events')
 GET_HEAD = Endpoint('GET', '/v1/head', query=('at', 'sign'))
 READ_INBOX = Endpoint('GET', '/v1/inbox', query=('agentId', 'at', 'limit', 'since'))
 LIST_MACHINES = Endpoint('GET', '/v1/machines', query=('at',))
@@ -220,32 +221,39 @@ class Calls:
         """
         return self._call(API_ACK, {"actor": actor, "agent": agent, "expected_version": expected_version, "message_id": message_id}, key, trace_id)
 
-    def api_append(self, *, kind: str, actor: t.Optional[str] = None, agent: t.Optional[str] = None, cause: t.Optional[str] = None, expected_version: t.Optional[int] = None, message_id: t.Optional[str] = None, payload: t.Any = None, session_id: t.Optional[str] = None, task_id: t.Optional[str] = None, thread_id: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AppendAnswer]:
+    def api_append(self, *, kind: str, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, cause: t.Optional[str] = None, expected_version: t.Optional[int] = None, if_none: t.Optional[t.List[types.EventFilter]] = None, if_seq: t.Optional[int] = None, message_id: t.Optional[str] = None, payload: t.Any = None, session_id: t.Optional[str] = None, tags: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, thread_id: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AppendAnswer2]:
         """Record a fact of your own kind, which is ordered, traced and indexed, but changes no state.
 
         - `actor`: Actor of the fact; the caller if absent.
+        - `after`: Only events after this seq count for `if_none`; all events if absent.
         - `agent`: Agent that the fact concerns.
         - `cause`: Id of the event that caused the fact.
         - `expected_version`: Version that the task must have; operations on other objects ignore it.
+        - `if_none`: Condition: record nothing if an event matches one of these filters; at most 16.
+        - `if_seq`: Condition: record nothing if the log has an event after this seq.
         - `kind`: Kind of the fact, in snake_case and the past tense, outside of teamlog's own vocabulary.
         - `message_id`: Message that the fact concerns.
         - `payload`: Payload, any JSON; `{}` if absent.
         - `session_id`: Session that the fact concerns.
+        - `tags`: Tags of the fact, each NAME=VALUE; at most 16. They are indexed, and filters can name them.
         - `task_id`: Task that the fact concerns.
         - `thread_id`: Thread that the fact concerns.
         """
-        return self._call(API_APPEND, {"actor": actor, "agent": agent, "cause": cause, "expected_version": expected_version, "kind": kind, "message_id": message_id, "payload": payload, "session_id": session_id, "task_id": task_id, "thread_id": thread_id}, key, trace_id)
+        return self._call(API_APPEND, {"actor": actor, "after": after, "agent": agent, "cause": cause, "expected_version": expected_version, "if_none": if_none, "if_seq": if_seq, "kind": kind, "message_id": message_id, "payload": payload, "session_id": session_id, "tags": tags, "task_id": task_id, "thread_id": thread_id}, key, trace_id)
 
-    def api_append_batch(self, *, facts: t.List[t.Dict[str, t.Any]], actor: t.Optional[str] = None, before: t.Optional[types.BatchAnswer] = None, expected_version: t.Optional[int] = None, lines: t.Optional[t.List[int]] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.BatchAnswer2]:
+    def api_append_batch(self, *, facts: t.List[t.Dict[str, t.Any]], actor: t.Optional[str] = None, after: t.Optional[int] = None, before: t.Optional[types.BatchAnswer2] = None, expected_version: t.Optional[int] = None, if_none: t.Optional[t.List[types.EventFilter]] = None, if_seq: t.Optional[int] = None, lines: t.Optional[t.List[int]] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.BatchAnswer3]:
         """Record several facts of your own kinds, all of them or none.
 
         - `actor`: Actor of facts without an actor; the caller if absent.
+        - `after`: Only events after this seq count for `if_none`; all events if absent.
         - `before`: Answer for the earlier lines of the file; the new answer includes their counts.
         - `expected_version`: Version that the task must have; operations on other objects ignore it.
-        - `facts`: The facts, each with the fields of `append`.
+        - `facts`: The facts, each with the fields of `append` except its conditions.
+        - `if_none`: Condition: record nothing if an event matches one of these filters; at most 16.
+        - `if_seq`: Condition: record nothing if the log has an event after this seq.
         - `lines`: Line number of each fact in its file, for error messages; the position in the list, from 1, if absent.
         """
-        return self._call(API_APPEND_BATCH, {"actor": actor, "before": before, "expected_version": expected_version, "facts": facts, "lines": lines}, key, trace_id)
+        return self._call(API_APPEND_BATCH, {"actor": actor, "after": after, "before": before, "expected_version": expected_version, "facts": facts, "if_none": if_none, "if_seq": if_seq, "lines": lines}, key, trace_id)
 
     def api_append_event(self, *, type: types.EventType, worker: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, intent: t.Optional[str] = None, message_id: t.Optional[str] = None, metadata: t.Optional[t.Dict[str, t.Any]] = None, prev_state: t.Optional[str] = None, reason: t.Optional[str] = None, source_type: t.Optional[str] = None, state: t.Optional[str] = None, task_id: t.Optional[str] = None, to_worker: t.Optional[str] = None, worker_count: t.Optional[int] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AppendEventAnswer]:
         """Record a report of a worker, without a change of state.
@@ -596,7 +604,7 @@ class Calls:
         """
         return self._call(API_LIST_DELIVERIES, {"cursor": cursor, "limit": limit})
 
-    def api_list_events(self, *, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, before: t.Optional[int] = None, bookkeeping: t.Optional[bool] = None, kind: t.Optional[str] = None, limit: t.Optional[int] = None, not_: t.Optional[str] = None, order: t.Optional[types.Order] = None, q: t.Optional[str] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None) -> Answer[types.EventsAnswer]:
+    def api_list_events(self, *, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, before: t.Optional[int] = None, bookkeeping: t.Optional[bool] = None, kind: t.Optional[str] = None, limit: t.Optional[int] = None, not_: t.Optional[str] = None, order: t.Optional[types.Order] = None, q: t.Optional[str] = None, tag: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None) -> Answer[types.EventsAnswer]:
         """Read a page of events, forward from a seq, or backward with the newest first.
 
         - `actor`: Only events of this actor.
@@ -609,11 +617,12 @@ class Calls:
         - `not_`: Leaves out events with these values: FIELD:VALUE, several separated by commas. FIELD is `kind`, `type`, `actor`, `agent`, `task` or `trace`.
         - `order`: Order of the events; if absent, newest first with `before`, else oldest first.
         - `q`: Only events with this text in their kind, actor, refs or payload, ignoring case.
+        - `tag`: Only events with this tag, NAME=VALUE; with several, only events that have all of them.
         - `task_id`: Only events that name this task.
         - `trace_id`: Only events of this trace.
         - `type`: Only messages of this type, or of several types separated by commas.
         """
-        return self._call(API_LIST_EVENTS, {"actor": actor, "after": after, "agent": agent, "before": before, "bookkeeping": bookkeeping, "kind": kind, "limit": limit, "not": not_, "order": order, "q": q, "task_id": task_id, "trace_id": trace_id, "type": type})
+        return self._call(API_LIST_EVENTS, {"actor": actor, "after": after, "agent": agent, "before": before, "bookkeeping": bookkeeping, "kind": kind, "limit": limit, "not": not_, "order": order, "q": q, "tag": tag, "task_id": task_id, "trace_id": trace_id, "type": type})
 
     def api_list_machines(self) -> Answer[types.MachinesAnswer]:
         """List the bootstrap contract and each mode as a state machine."""
@@ -1621,7 +1630,7 @@ class Calls:
         """Run `doctor check` on the team: in the background of a daemon, else before the answer."""
         return self._call(START_EXAMINATION, {})
 
-    def list_events(self, *, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, at: t.Optional[str] = None, before: t.Optional[int] = None, bookkeeping: t.Optional[bool] = None, kind: t.Optional[str] = None, limit: t.Optional[int] = None, not_: t.Optional[str] = None, order: t.Optional[t.Literal['oldest', 'newest']] = None, q: t.Optional[str] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None) -> Answer[types.EventsAnswer]:
+    def list_events(self, *, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, at: t.Optional[str] = None, before: t.Optional[int] = None, bookkeeping: t.Optional[bool] = None, kind: t.Optional[str] = None, limit: t.Optional[int] = None, not_: t.Optional[str] = None, order: t.Optional[t.Literal['oldest', 'newest']] = None, q: t.Optional[str] = None, tag: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None) -> Answer[types.EventsAnswer]:
         """List the events of the log after a seq; with `Accept: text/event-stream` as a stream of new events, which without `after` begins now.
 
         - `actor`: Only events of this actor.
@@ -1635,11 +1644,32 @@ class Calls:
         - `not_`: Leaves out events with these values: FIELD:VALUE, several separated by commas. FIELD is `kind`, `type`, `actor`, `agent`, `task` or `trace`.
         - `order`: Order of the events; if absent, newest first with `before`, else oldest first.
         - `q`: Only events with this text in their kind, actor, refs or payload, ignoring case.
+        - `tag`: Only events with this tag, NAME=VALUE; with several, only events that have all of them.
         - `task_id`: Only events that name this task.
         - `trace_id`: Only events of this trace.
         - `type`: Only messages of this type, or of several types separated by commas.
         """
-        return self._call(LIST_EVENTS, {"actor": actor, "after": after, "agent": agent, "at": at, "before": before, "bookkeeping": bookkeeping, "kind": kind, "limit": limit, "not": not_, "order": order, "q": q, "task_id": task_id, "trace_id": trace_id, "type": type})
+        return self._call(LIST_EVENTS, {"actor": actor, "after": after, "agent": agent, "at": at, "before": before, "bookkeeping": bookkeeping, "kind": kind, "limit": limit, "not": not_, "order": order, "q": q, "tag": tag, "task_id": task_id, "trace_id": trace_id, "type": type})
+
+    def append_events(self, *, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, cause: t.Optional[str] = None, events: t.Optional[t.List[t.Dict[str, t.Any]]] = None, if_none: t.Optional[t.List[types.AppendEventsIfNone]] = None, if_seq: t.Optional[int] = None, kind: t.Optional[str] = None, message_id: t.Optional[str] = None, payload: t.Any = None, session_id: t.Optional[str] = None, tags: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, thread_id: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AppendedEvents]:
+        """Record one event of your own kind, or several in `events`, all of them or none; `if_seq` and `if_none` are conditions.
+
+        - `actor`: Actor of the event; the agent of the token if absent. Beside `events`, the actor of events without an actor.
+        - `after`: Only events after this seq count for `if_none`; all events if absent.
+        - `agent`: Agent that the event concerns.
+        - `cause`: Id of the event that caused this event.
+        - `events`: Several events, each with the fields above and an optional `key`, recorded all together or not at all.
+        - `if_none`: Condition: record nothing if an event matches one of these filters; at most 16.
+        - `if_seq`: Condition: record nothing if the log has an event after this seq.
+        - `kind`: Kind of the event, in snake_case and the past tense, outside of teamlog's own vocabulary.
+        - `message_id`: Message that the event concerns.
+        - `payload`: Payload, any JSON; `{}` if absent.
+        - `session_id`: Session that the event concerns.
+        - `tags`: Tags of the event, each NAME=VALUE; at most 16.
+        - `task_id`: Task that the event concerns.
+        - `thread_id`: Thread that the event concerns.
+        """
+        return self._call(APPEND_EVENTS, {"actor": actor, "after": after, "agent": agent, "cause": cause, "events": events, "if_none": if_none, "if_seq": if_seq, "kind": kind, "message_id": message_id, "payload": payload, "session_id": session_id, "tags": tags, "task_id": task_id, "thread_id": thread_id}, key, trace_id)
 
     def get_head(self, *, at: t.Optional[str] = None, sign: t.Optional[bool] = None) -> Answer[types.HeadAnswer]:
         """Read a receipt for all events so far.
@@ -2037,13 +2067,13 @@ class AsyncCalls:
         """Acknowledge a message as its recipient; for a post, also all earlier posts to the agent."""
         return await self._call(API_ACK, {"actor": actor, "agent": agent, "expected_version": expected_version, "message_id": message_id}, key, trace_id)
 
-    async def api_append(self, *, kind: str, actor: t.Optional[str] = None, agent: t.Optional[str] = None, cause: t.Optional[str] = None, expected_version: t.Optional[int] = None, message_id: t.Optional[str] = None, payload: t.Any = None, session_id: t.Optional[str] = None, task_id: t.Optional[str] = None, thread_id: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AppendAnswer]:
+    async def api_append(self, *, kind: str, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, cause: t.Optional[str] = None, expected_version: t.Optional[int] = None, if_none: t.Optional[t.List[types.EventFilter]] = None, if_seq: t.Optional[int] = None, message_id: t.Optional[str] = None, payload: t.Any = None, session_id: t.Optional[str] = None, tags: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, thread_id: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AppendAnswer2]:
         """Record a fact of your own kind, which is ordered, traced and indexed, but changes no state."""
-        return await self._call(API_APPEND, {"actor": actor, "agent": agent, "cause": cause, "expected_version": expected_version, "kind": kind, "message_id": message_id, "payload": payload, "session_id": session_id, "task_id": task_id, "thread_id": thread_id}, key, trace_id)
+        return await self._call(API_APPEND, {"actor": actor, "after": after, "agent": agent, "cause": cause, "expected_version": expected_version, "if_none": if_none, "if_seq": if_seq, "kind": kind, "message_id": message_id, "payload": payload, "session_id": session_id, "tags": tags, "task_id": task_id, "thread_id": thread_id}, key, trace_id)
 
-    async def api_append_batch(self, *, facts: t.List[t.Dict[str, t.Any]], actor: t.Optional[str] = None, before: t.Optional[types.BatchAnswer] = None, expected_version: t.Optional[int] = None, lines: t.Optional[t.List[int]] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.BatchAnswer2]:
+    async def api_append_batch(self, *, facts: t.List[t.Dict[str, t.Any]], actor: t.Optional[str] = None, after: t.Optional[int] = None, before: t.Optional[types.BatchAnswer2] = None, expected_version: t.Optional[int] = None, if_none: t.Optional[t.List[types.EventFilter]] = None, if_seq: t.Optional[int] = None, lines: t.Optional[t.List[int]] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.BatchAnswer3]:
         """Record several facts of your own kinds, all of them or none."""
-        return await self._call(API_APPEND_BATCH, {"actor": actor, "before": before, "expected_version": expected_version, "facts": facts, "lines": lines}, key, trace_id)
+        return await self._call(API_APPEND_BATCH, {"actor": actor, "after": after, "before": before, "expected_version": expected_version, "facts": facts, "if_none": if_none, "if_seq": if_seq, "lines": lines}, key, trace_id)
 
     async def api_append_event(self, *, type: types.EventType, worker: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, intent: t.Optional[str] = None, message_id: t.Optional[str] = None, metadata: t.Optional[t.Dict[str, t.Any]] = None, prev_state: t.Optional[str] = None, reason: t.Optional[str] = None, source_type: t.Optional[str] = None, state: t.Optional[str] = None, task_id: t.Optional[str] = None, to_worker: t.Optional[str] = None, worker_count: t.Optional[int] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AppendEventAnswer]:
         """Record a report of a worker, without a change of state."""
@@ -2181,9 +2211,9 @@ class AsyncCalls:
         """List the messages that wait for their ack, the earliest due first."""
         return await self._call(API_LIST_DELIVERIES, {"cursor": cursor, "limit": limit})
 
-    async def api_list_events(self, *, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, before: t.Optional[int] = None, bookkeeping: t.Optional[bool] = None, kind: t.Optional[str] = None, limit: t.Optional[int] = None, not_: t.Optional[str] = None, order: t.Optional[types.Order] = None, q: t.Optional[str] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None) -> Answer[types.EventsAnswer]:
+    async def api_list_events(self, *, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, before: t.Optional[int] = None, bookkeeping: t.Optional[bool] = None, kind: t.Optional[str] = None, limit: t.Optional[int] = None, not_: t.Optional[str] = None, order: t.Optional[types.Order] = None, q: t.Optional[str] = None, tag: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None) -> Answer[types.EventsAnswer]:
         """Read a page of events, forward from a seq, or backward with the newest first."""
-        return await self._call(API_LIST_EVENTS, {"actor": actor, "after": after, "agent": agent, "before": before, "bookkeeping": bookkeeping, "kind": kind, "limit": limit, "not": not_, "order": order, "q": q, "task_id": task_id, "trace_id": trace_id, "type": type})
+        return await self._call(API_LIST_EVENTS, {"actor": actor, "after": after, "agent": agent, "before": before, "bookkeeping": bookkeeping, "kind": kind, "limit": limit, "not": not_, "order": order, "q": q, "tag": tag, "task_id": task_id, "trace_id": trace_id, "type": type})
 
     async def api_list_machines(self) -> Answer[types.MachinesAnswer]:
         """List the bootstrap contract and each mode as a state machine."""
@@ -2601,9 +2631,13 @@ class AsyncCalls:
         """Run `doctor check` on the team: in the background of a daemon, else before the answer."""
         return await self._call(START_EXAMINATION, {})
 
-    async def list_events(self, *, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, at: t.Optional[str] = None, before: t.Optional[int] = None, bookkeeping: t.Optional[bool] = None, kind: t.Optional[str] = None, limit: t.Optional[int] = None, not_: t.Optional[str] = None, order: t.Optional[t.Literal['oldest', 'newest']] = None, q: t.Optional[str] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None) -> Answer[types.EventsAnswer]:
+    async def list_events(self, *, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, at: t.Optional[str] = None, before: t.Optional[int] = None, bookkeeping: t.Optional[bool] = None, kind: t.Optional[str] = None, limit: t.Optional[int] = None, not_: t.Optional[str] = None, order: t.Optional[t.Literal['oldest', 'newest']] = None, q: t.Optional[str] = None, tag: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None) -> Answer[types.EventsAnswer]:
         """List the events of the log after a seq; with `Accept: text/event-stream` as a stream of new events, which without `after` begins now."""
-        return await self._call(LIST_EVENTS, {"actor": actor, "after": after, "agent": agent, "at": at, "before": before, "bookkeeping": bookkeeping, "kind": kind, "limit": limit, "not": not_, "order": order, "q": q, "task_id": task_id, "trace_id": trace_id, "type": type})
+        return await self._call(LIST_EVENTS, {"actor": actor, "after": after, "agent": agent, "at": at, "before": before, "bookkeeping": bookkeeping, "kind": kind, "limit": limit, "not": not_, "order": order, "q": q, "tag": tag, "task_id": task_id, "trace_id": trace_id, "type": type})
+
+    async def append_events(self, *, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, cause: t.Optional[str] = None, events: t.Optional[t.List[t.Dict[str, t.Any]]] = None, if_none: t.Optional[t.List[types.AppendEventsIfNone]] = None, if_seq: t.Optional[int] = None, kind: t.Optional[str] = None, message_id: t.Optional[str] = None, payload: t.Any = None, session_id: t.Optional[str] = None, tags: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, thread_id: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AppendedEvents]:
+        """Record one event of your own kind, or several in `events`, all of them or none; `if_seq` and `if_none` are conditions."""
+        return await self._call(APPEND_EVENTS, {"actor": actor, "after": after, "agent": agent, "cause": cause, "events": events, "if_none": if_none, "if_seq": if_seq, "kind": kind, "message_id": message_id, "payload": payload, "session_id": session_id, "tags": tags, "task_id": task_id, "thread_id": thread_id}, key, trace_id)
 
     async def get_head(self, *, at: t.Optional[str] = None, sign: t.Optional[bool] = None) -> Answer[types.HeadAnswer]:
         """Read a receipt for all events so far."""

@@ -137,7 +137,7 @@ def request_of(endpoint: Endpoint, fields: Mapping[str, Any], key: Optional[str]
     for name in endpoint.in_path:
         path = path.replace("{" + name + "}", quote(str(given.pop(name)), safe=""))
     query = {name: query_text(given.pop(name)) for name in endpoint.query if name in given}
-    target = path + ("?" + urlencode(query) if query else "")
+    target = path + ("?" + urlencode(query, doseq=True) if query else "")
     headers: Dict[str, str] = {}
     body = None
     if endpoint.method == "POST":
@@ -150,8 +150,10 @@ def request_of(endpoint: Endpoint, fields: Mapping[str, Any], key: Optional[str]
     return Request(endpoint.method, target, headers, body)
 
 
-def query_text(value: Any) -> str:
-    """Returns the text of a value in a query."""
+def query_text(value: Any) -> Union[str, List[str]]:
+    """Returns the text of a value in a query. A list is a parameter that is repeated."""
+    if isinstance(value, (list, tuple)):
+        return [str(one) for one in value]
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -283,9 +285,6 @@ class Position:
             return None
         self.after = data["seq"]
         return data
-
-
-EVENTS = Endpoint("GET", "/v1/events", query=("after", "limit", "kind", "agent", "actor", "task_id", "trace_id", "type", "not", "q", "bookkeeping"))
 
 
 def stream_request(endpoint: Endpoint, fields: Mapping[str, Any], after: int) -> Request:

@@ -10,9 +10,8 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 from urllib.parse import urlsplit
 
 from . import types
-from ._calls import Calls
+from ._calls import LIST_EVENTS, Calls
 from ._core import (
-    EVENTS,
     RECONNECT,
     SILENCE,
     Answer,
@@ -94,18 +93,36 @@ class Client(Calls):
             return http.client.HTTPSConnection(url.netloc, timeout=timeout, context=self._tls)
         return http.client.HTTPConnection(url.netloc, timeout=timeout)
 
-    def events(self, *, after: Optional[int] = None, **filters: Any) -> Iterator[types.Event]:
+    def events(
+        self,
+        *,
+        after: Optional[int] = None,
+        kind: Optional[str] = None,
+        tag: Optional[List[str]] = None,
+        agent: Optional[str] = None,
+        actor: Optional[str] = None,
+        task_id: Optional[str] = None,
+        trace_id: Optional[str] = None,
+        type: Optional[str] = None,
+        not_: Optional[str] = None,
+        q: Optional[str] = None,
+        bookkeeping: Optional[bool] = None,
+    ) -> Iterator[types.Event]:
         """Follows the events of the log after a seq, or after the last event. Reconnects, and yields each event once.
 
-        Filters: `kind`, `agent`, `actor`, `task_id`, `trace_id`, `type`, `not`, `q`, `bookkeeping` (docs/http.md, "Events").
+        The filters are those of `list_events`.
         """
+        filters = {
+            "kind": kind, "tag": tag, "agent": agent, "actor": actor, "task_id": task_id, "trace_id": trace_id,
+            "type": type, "not": not_, "q": q, "bookkeeping": bookkeeping,
+        }
         if after is None:
-            after = self._call(EVENTS, {"limit": 1}).data["last_seq"]
+            after = self._call(LIST_EVENTS, {"limit": 1}).data["last_seq"]
         position = Position(after)
         began = False
         while True:
             try:
-                for event in self._stream(EVENTS, filters, position):
+                for event in self._stream(LIST_EVENTS, filters, position):
                     began = True
                     yield event
             except Unreachable:

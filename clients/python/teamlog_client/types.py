@@ -146,11 +146,26 @@ class AppendAnswer(t.TypedDict):
     seq: int
 
 
+class AppendAnswer2(t.TypedDict):
+    """The answer `{seq, id, created_at}` of the recorded event."""
+
+    #: Time when the event was recorded.
+    created_at: Timestamp
+    #: Id of the event.
+    id: str
+    #: Seq of the event.
+    seq: int
+
+
 class AppendEventAnswer(t.TypedDict):
     """The answer `{event}`."""
 
     #: The recorded event.
     event: TeamEvent
+
+
+#: The answer of `POST /v1/events`: about one event, or about several.
+AppendedEvents = t.Union["AppendAnswer", "BatchAnswer"]
 
 
 #: Effect of a message on its task.
@@ -435,9 +450,25 @@ class Backup(t.TypedDict):
 class _BatchAnswer(t.TypedDict):
     #: Number of lines whose events are recorded.
     count: int
+    #: Seq of the first event; `null` if no event is recorded.
+    first_seq: t.Optional[int]
+    #: Seq of the last event.
+    last_seq: t.Optional[int]
 
 
 class BatchAnswer(_BatchAnswer, total=False):
+    """The answer `{count, first_seq, last_seq, replayed_lines?}`."""
+
+    #: Number of lines whose event was recorded earlier under the line's key. Left out if no line is repeated.
+    replayed_lines: int
+
+
+class _BatchAnswer2(t.TypedDict):
+    #: Number of lines whose events are recorded.
+    count: int
+
+
+class BatchAnswer2(_BatchAnswer2, total=False):
     """The answer `{count, first_seq, last_seq, replayed_lines?}`."""
 
     #: Seq of the first event; `null` if no event is recorded.
@@ -448,7 +479,7 @@ class BatchAnswer(_BatchAnswer, total=False):
     replayed_lines: int
 
 
-class _BatchAnswer2(t.TypedDict):
+class _BatchAnswer3(t.TypedDict):
     #: Number of lines whose events are recorded.
     count: int
     #: Seq of the first event; `null` if no event is recorded.
@@ -457,7 +488,7 @@ class _BatchAnswer2(t.TypedDict):
     last_seq: t.Optional[int]
 
 
-class BatchAnswer2(_BatchAnswer2, total=False):
+class BatchAnswer3(_BatchAnswer3, total=False):
     """The answer `{count, first_seq, last_seq, replayed_lines?}`."""
 
     #: Number of lines whose event was recorded earlier under the line's key. Left out if no line is repeated.
@@ -1291,7 +1322,7 @@ class _Event(t.TypedDict):
     kind: str
     #: Payload; its fields depend on the kind.
     payload: t.Any
-    #: Version of the payload's shape.
+    #: Version of the payload's shape; 2 for a fact of a foreign vocabulary with tags.
     schema_version: int
     #: Position in the log, from 1.
     seq: int
@@ -1324,12 +1355,37 @@ class Event(_Event, total=False):
     session_id: str
     #: Set for a task message that came too late and changed nothing.
     superseded: t.Literal[True]
+    #: Tags of a fact of a foreign vocabulary, each NAME=VALUE, sorted.
+    tags: t.List[str]
     #: Task.
     task_id: str
     #: Thread.
     thread_id: str
     #: Trace.
     trace_id: str
+
+
+class EventFilter(t.TypedDict, total=False):
+    """A filter for events. An event must match every field that is present."""
+
+    #: Actor of the event.
+    actor: t.Optional[str]
+    #: Agent that the event must name.
+    agent: t.Optional[str]
+    #: Kinds of which the event must have one.
+    kinds: t.List[str]
+    #: Message that the event must name.
+    message_id: t.Optional[str]
+    #: Session that the event must name.
+    session_id: t.Optional[str]
+    #: Tags that the event must have, each NAME=VALUE.
+    tags: t.List[str]
+    #: Task that the event must name.
+    task_id: t.Optional[str]
+    #: Thread that the event must name.
+    thread_id: t.Optional[str]
+    #: Trace of the event.
+    trace_id: t.Optional[str]
 
 
 #: Type of a team event.
@@ -4900,6 +4956,29 @@ class WriteVerdict(_WriteVerdict, total=False):
     task_id: str
     #: End of the holder's lease.
     until: Timestamp
+
+
+class AppendEventsIfNone(t.TypedDict, total=False):
+    """A filter for events. An event must match every field that is present."""
+
+    #: Actor of the event.
+    actor: t.Optional[str]
+    #: Agent that the event must name.
+    agent: t.Optional[str]
+    #: Kinds of which the event must have one.
+    kinds: t.List[str]
+    #: Message that the event must name.
+    message_id: t.Optional[str]
+    #: Session that the event must name.
+    session_id: t.Optional[str]
+    #: Tags that the event must have, each NAME=VALUE.
+    tags: t.List[str]
+    #: Task that the event must name.
+    task_id: t.Optional[str]
+    #: Thread that the event must name.
+    thread_id: t.Optional[str]
+    #: Trace of the event.
+    trace_id: t.Optional[str]
 
 
 class _SetUpTeamAgents(t.TypedDict):

@@ -51,6 +51,16 @@ class ClientTest(DaemonTest):
         self.assertEqual([message["id"] for message in read], [sent["message_id"]])
         self.assertEqual(self.client.api_list_tasks(status="pending").data["count"], 0)
 
+    def test_an_append_has_conditions(self) -> None:
+        taken = {"kind": "name_taken", "tags": ["name=anna"]}
+        first = self.client.append_events(events=[taken], if_none=[{"kinds": ["name_taken"], "tags": ["name=anna"]}])
+        conflict = self.refused(self.client.append_events, events=[taken], if_none=[{"tags": ["name=anna"]}])
+        self.assertEqual((conflict.status, conflict.code), (409, "append_conflict"))
+        self.assertEqual(conflict.details["kind"], "name_taken")
+        found = self.client.list_events(tag=["name=anna", "name=anna"]).data["events"]
+        self.assertEqual([event["tags"] for event in found], [["name=anna"]])
+        self.assertEqual(first.data["first_seq"], found[0]["seq"])
+
     def test_the_stream_has_every_event_once(self) -> None:
         self.client.create_task(title="one")
         stream = self.client.events(after=0, kind="task_created", bookkeeping=False)

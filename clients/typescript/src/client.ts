@@ -156,7 +156,9 @@ const address = (connection: Connection, path: string, query: Readonly<Record<st
   const url = new URL(path, connection.url);
   const team = OF_NO_TEAM.test(path) ? undefined : connection.teamId;
   for (const [name, value] of Object.entries({ teamId: team, ...query })) {
-    if (value !== undefined && value !== null) url.searchParams.set(name, String(value));
+    if (value === undefined || value === null) continue;
+    // A list is a parameter that is repeated.
+    for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(one));
   }
   return url.href;
 };

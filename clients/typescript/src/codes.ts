@@ -12,6 +12,7 @@ export type Code =
   | "actor_mismatch"
   | "already_acked"
   | "already_terminal"
+  | "append_conflict"
   | "approval_required"
   | "artifact_damaged"
   | "artifact_exists"

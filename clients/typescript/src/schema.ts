@@ -1314,7 +1314,8 @@ export interface paths {
     };
     /** List the events of the log after a seq; with `Accept: text/event-stream` as a stream of new events, which without `after` begins now */
     get: operations["listEvents"];
-    post?: never;
+    /** Record one event of your own kind, or several in `events`, all of them or none; `if_seq` and `if_none` are conditions */
+    post: operations["appendEvents"];
   };
   "/v1/head": {
     parameters: {
@@ -1767,10 +1768,7 @@ export interface components {
       /** @description Name of the agent */
       worker: string;
     };
-    /**
-     * AppendAnswer
-     * @description The answer `{seq, id, created_at}` of the recorded event.
-     */
+    /** @description The answer `{seq, id, created_at}` of the recorded event. */
     AppendAnswer: {
       /** @description Time when the event was recorded */
       created_at: components["schemas"]["Timestamp"];
@@ -1782,6 +1780,26 @@ export interface components {
        */
       seq: number;
     };
+    /**
+     * AppendAnswer2
+     * @description The answer `{seq, id, created_at}` of the recorded event.
+     */
+    AppendAnswer2: {
+      /** @description Time when the event was recorded */
+      created_at: components["schemas"]["Timestamp"];
+      /** @description Id of the event */
+      id: string;
+      /**
+       * Format: uint64
+       * @description Seq of the event
+       */
+      seq: number;
+    };
+    /**
+     * AppendedEvents
+     * @description The answer of `POST /v1/events`: about one event, or about several.
+     */
+    AppendedEvents: components["schemas"]["AppendAnswer"] | components["schemas"]["BatchAnswer"];
     /**
      * AppendEventAnswer
      * @description The answer `{event}`.
@@ -2075,6 +2093,29 @@ export interface components {
        * Format: uint64
        * @description Seq of the first event; `null` if no event is recorded.
        */
+      first_seq: number | null;
+      /**
+       * Format: uint64
+       * @description Seq of the last event.
+       */
+      last_seq: number | null;
+      /**
+       * Format: uint64
+       * @description Number of lines whose event was recorded earlier under the line's key. Left out if no line is repeated.
+       */
+      replayed_lines?: number;
+    };
+    /** @description The answer `{count, first_seq, last_seq, replayed_lines?}`. */
+    BatchAnswer2: {
+      /**
+       * Format: uint64
+       * @description Number of lines whose events are recorded.
+       */
+      count: number;
+      /**
+       * Format: uint64
+       * @description Seq of the first event; `null` if no event is recorded.
+       */
       first_seq?: number | null;
       /**
        * Format: uint64
@@ -2088,10 +2129,10 @@ export interface components {
       replayed_lines?: number;
     };
     /**
-     * BatchAnswer2
+     * BatchAnswer3
      * @description The answer `{count, first_seq, last_seq, replayed_lines?}`.
      */
-    BatchAnswer2: {
+    BatchAnswer3: {
       /**
        * Format: uint64
        * @description Number of lines whose events are recorded.
@@ -3034,7 +3075,7 @@ export interface components {
       refused?: true;
       /**
        * Format: uint32
-       * @description Version of the payload's shape
+       * @description Version of the payload's shape; 2 for a fact of a foreign vocabulary with tags
        */
       schema_version: number;
       /** @description The event in one sentence; in answers over HTTP only */
@@ -3051,12 +3092,35 @@ export interface components {
        * @constant
        */
       superseded?: true;
+      /** @description Tags of a fact of a foreign vocabulary, each NAME=VALUE, sorted */
+      tags?: string[];
       /** @description Task */
       task_id?: string;
       /** @description Thread */
       thread_id?: string;
       /** @description Trace */
       trace_id?: string;
+    };
+    /** @description A filter for events. An event must match every field that is present. */
+    EventFilter: {
+      /** @description Actor of the event */
+      actor?: string | null;
+      /** @description Agent that the event must name */
+      agent?: string | null;
+      /** @description Kinds of which the event must have one */
+      kinds?: string[];
+      /** @description Message that the event must name */
+      message_id?: string | null;
+      /** @description Session that the event must name */
+      session_id?: string | null;
+      /** @description Tags that the event must have, each NAME=VALUE */
+      tags?: string[];
+      /** @description Task that the event must name */
+      task_id?: string | null;
+      /** @description Thread that the event must name */
+      thread_id?: string | null;
+      /** @description Trace of the event */
+      trace_id?: string | null;
     };
     /**
      * EventsAnswer
@@ -7002,6 +7066,11 @@ export interface operations {
         "application/json": {
           /** @description Actor of the fact; the caller if absent */
           actor?: string | null;
+          /**
+           * Format: uint64
+           * @description Only events after this seq count for `if_none`; all events if absent
+           */
+          after?: number | null;
           /** @description Agent that the fact concerns */
           agent?: string | null;
           /** @description Id of the event that caused the fact */
@@ -7011,6 +7080,13 @@ export interface operations {
            * @description Version that the task must have; operations on other objects ignore it
            */
           expected_version?: number | null;
+          /** @description Condition: record nothing if an event matches one of these filters; at most 16 */
+          if_none?: components["schemas"]["EventFilter"][] | null;
+          /**
+           * Format: uint64
+           * @description Condition: record nothing if the log has an event after this seq
+           */
+          if_seq?: number | null;
           /** @description Idempotency key, also stored with the event: a fact with a known key and equal content is not recorded again */
           key?: string | null;
           /** @description Kind of the fact, in snake_case and the past tense, outside of teamlog's own vocabulary */
@@ -7021,6 +7097,8 @@ export interface operations {
           payload?: unknown;
           /** @description Session that the fact concerns */
           session_id?: string | null;
+          /** @description Tags of the fact, each NAME=VALUE; at most 16. They are indexed, and filters can name them */
+          tags?: string[] | null;
           /** @description Task that the fact concerns */
           task_id?: string | null;
           /** @description Thread that the fact concerns */
@@ -7039,7 +7117,7 @@ export interface operations {
         content: {
           "application/json": {
             command: string;
-            data: components["schemas"]["AppendAnswer"];
+            data: components["schemas"]["AppendAnswer2"];
             /** @constant */
             ok: true;
             /** @constant */
@@ -7063,17 +7141,29 @@ export interface operations {
         "application/json": {
           /** @description Actor of facts without an actor; the caller if absent */
           actor?: string | null;
+          /**
+           * Format: uint64
+           * @description Only events after this seq count for `if_none`; all events if absent
+           */
+          after?: number | null;
           /** @description Answer for the earlier lines of the file; the new answer includes their counts */
-          before?: components["schemas"]["BatchAnswer"] | null;
+          before?: components["schemas"]["BatchAnswer2"] | null;
           /**
            * Format: uint64
            * @description Version that the task must have; operations on other objects ignore it
            */
           expected_version?: number | null;
-          /** @description The facts, each with the fields of `append` */
+          /** @description The facts, each with the fields of `append` except its conditions */
           facts: {
             [key: string]: unknown;
           }[];
+          /** @description Condition: record nothing if an event matches one of these filters; at most 16 */
+          if_none?: components["schemas"]["EventFilter"][] | null;
+          /**
+           * Format: uint64
+           * @description Condition: record nothing if the log has an event after this seq
+           */
+          if_seq?: number | null;
           /** @description Idempotency key: a request with the same key is carried out once; later requests get the first answer */
           key?: string | null;
           /** @description Line number of each fact in its file, for error messages; the position in the list, from 1, if absent */
@@ -7092,7 +7182,7 @@ export interface operations {
         content: {
           "application/json": {
             command: string;
-            data: components["schemas"]["BatchAnswer2"];
+            data: components["schemas"]["BatchAnswer3"];
             /** @constant */
             ok: true;
             /** @constant */
@@ -8930,6 +9020,11 @@ export interface operations {
           order?: components["schemas"]["Order"] | null;
           /** @description Only events with this text in their kind, actor, refs or payload, ignoring case */
           q?: string | null;
+          /**
+           * @description Only events with this tag, NAME=VALUE; with several, only events that have all of them
+           * @default []
+           */
+          tag?: string[] | null;
           /** @description Only events that name this task */
           task_id?: string | null;
           /** @description Only events of this trace */
@@ -13918,6 +14013,8 @@ export interface operations {
         order?: "oldest" | "newest";
         /** @description Only events with this text in their kind, actor, refs or payload, ignoring case */
         q?: string;
+        /** @description Only events with this tag, NAME=VALUE; with several, only events that have all of them */
+        tag?: string[];
         /** @description Only events that name this task */
         task_id?: string;
         /** @description Only events of this trace */
@@ -13937,6 +14034,86 @@ export interface operations {
         content: {
           "application/json": components["schemas"]["EventsAnswer"];
           "text/event-stream": string;
+        };
+      };
+    };
+  };
+  appendEvents: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody?: {
+      content: {
+        "application/json": {
+          /** @description Actor of the event; the agent of the token if absent. Beside `events`, the actor of events without an actor */
+          actor?: string | null;
+          /**
+           * Format: uint64
+           * @description Only events after this seq count for `if_none`; all events if absent
+           */
+          after?: number | null;
+          /** @description Agent that the event concerns */
+          agent?: string | null;
+          /** @description Id of the event that caused this event */
+          cause?: string | null;
+          /** @description Several events, each with the fields above and an optional `key`, recorded all together or not at all */
+          events?: {
+            [key: string]: unknown;
+          }[] | null;
+          /** @description Condition: record nothing if an event matches one of these filters; at most 16 */
+          if_none?: {
+            /** @description Actor of the event */
+            actor?: string | null;
+            /** @description Agent that the event must name */
+            agent?: string | null;
+            /** @description Kinds of which the event must have one */
+            kinds?: string[];
+            /** @description Message that the event must name */
+            message_id?: string | null;
+            /** @description Session that the event must name */
+            session_id?: string | null;
+            /** @description Tags that the event must have, each NAME=VALUE */
+            tags?: string[];
+            /** @description Task that the event must name */
+            task_id?: string | null;
+            /** @description Thread that the event must name */
+            thread_id?: string | null;
+            /** @description Trace of the event */
+            trace_id?: string | null;
+          }[] | null;
+          /**
+           * Format: uint64
+           * @description Condition: record nothing if the log has an event after this seq
+           */
+          if_seq?: number | null;
+          /** @description Kind of the event, in snake_case and the past tense, outside of teamlog's own vocabulary */
+          kind?: string | null;
+          /** @description Message that the event concerns */
+          message_id?: string | null;
+          /** @description Payload, any JSON; `{}` if absent */
+          payload?: unknown;
+          /** @description Session that the event concerns */
+          session_id?: string | null;
+          /** @description Tags of the event, each NAME=VALUE; at most 16 */
+          tags?: string[] | null;
+          /** @description Task that the event concerns */
+          task_id?: string | null;
+          /** @description Thread that the event concerns */
+          thread_id?: string | null;
+          /** @description Trace of the event */
+          trace_id?: string | null;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["AppendedEvents"];
         };
       };
     };

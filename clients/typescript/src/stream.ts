@@ -3,25 +3,13 @@
 import { type Teamlog, sleep } from "./client.js";
 import { Unreachable } from "./errors.js";
 import { type Frame, StreamParser } from "./sse.js";
+import type { paths } from "./schema.js";
 import type { Event } from "./types.js";
 
-export interface Follow {
-  /** Seq after which the stream begins. Default: the last event of the log, so that only new events follow. */
-  after?: number;
-  /** Kinds of events, separated by commas. */
-  kind?: string;
-  agent?: string;
-  actor?: string;
-  task_id?: string;
-  trace_id?: string;
-  /** Type of messages. */
-  type?: string;
-  /** Leaves out events, such as `kind:usage_reported`. */
-  not?: string;
-  /** A text in kind, actor, refs or payload. */
-  q?: string;
-  /** False leaves out the events that only store answers. */
-  bookkeeping?: boolean;
+type Query = NonNullable<NonNullable<paths["/v1/events"]["get"]["parameters"]["query"]>>;
+
+/** Filters of a stream, as of `GET /v1/events`. Without `after` the stream begins with the next new event. */
+export interface Follow extends Omit<Query, "at" | "before" | "limit" | "order"> {
   /** Ends the iteration. */
   signal?: AbortSignal;
 }

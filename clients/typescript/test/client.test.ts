@@ -66,6 +66,16 @@ test("operations have their data", async () => {
   assert.equal((await team.call("list-tasks", { status: "pending" })).data.count, 0);
 });
 
+test("an append has conditions", async () => {
+  const body = { events: [{ kind: "name_taken", tags: ["name=anna"] }], if_none: [{ tags: ["name=anna"] }] };
+  const first = await team.post("/v1/events", { body });
+  const second = await refused(team.post("/v1/events", { body }));
+  assert.deepEqual([second.status, second.code, second.details["kind"]], [409, "append_conflict", "name_taken"]);
+  const { events } = (await team.get("/v1/events", { query: { tag: ["name=anna", "name=anna"] } })).data;
+  assert.ok("first_seq" in first.data);
+  assert.deepEqual(events.map((event) => event.seq), [first.data.first_seq]);
+});
+
 test("the stream has every event once", async () => {
   await create("one");
   const stream = team.events({ after: 0, kind: "task_created" });
