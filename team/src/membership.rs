@@ -17,7 +17,11 @@ pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()>
 /// Checks that an agent was not retired. An agent that is not a member passes.
 pub(crate) fn check_active(live: &Live, field: &'static str, agent: &str) -> Result<()> {
     match live.is_retired(agent)? {
-        true => Err(retired(field, agent, live.successor(agent)?).into()),
+        true => {
+            let last = recipient(live, agent)?;
+            let successor = (last != agent && !live.is_retired(&last)?).then_some(last);
+            Err(retired(field, agent, successor).into())
+        }
         false => Ok(()),
     }
 }
