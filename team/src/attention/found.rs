@@ -91,10 +91,12 @@ fn in_words(dependency: &AttentionWaitsFor) -> String {
 /// Returns the command that removes the failed and canceled dependencies from a task.
 pub(super) fn without(team: &str, task: &Task, lost: &[String]) -> String {
     let others = task.deps.iter().filter(|dep| !lost.contains(dep));
-    let others: Vec<&String> = others.collect();
-    let input = json!({"team_name": team, "task_id": task.task_id, "blocked_by": others});
-    let input = quoted(&input.to_string());
-    format!("teamlog api update-task --input {input}")
+    let others: Vec<&str> = others.map(String::as_str).collect();
+    let left = match others.is_empty() {
+        true => "--unblocked".to_owned(),
+        false => format!("--after {}", quoted(&others.join(","))),
+    };
+    format!("teamlog edit {team} {} {left}", quoted(&task.task_id))
 }
 
 /// Finds the newest dead letters that were neither requeued nor acknowledged.

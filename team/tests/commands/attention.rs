@@ -66,12 +66,10 @@ fn who_waits_for_a_canceled_task_waits_in_vain_until_it_waits_no_longer() {
         json(&item)["waits_for"],
         json!([{"task_id": "2", "status": "canceled"}])
     );
-    let words = typed(&item, "api update-task");
-    let input: Value = serde_json::from_str(&option(&words, "--input")).unwrap();
-    assert_eq!(input["blocked_by"], json!(["1"]));
-    let answer = api::find("update-task").unwrap().execute(
+    assert_eq!(item.command, "teamlog edit demo 3 --after 1");
+    let answer = api::find("edit-task").unwrap().execute(
         &mut team,
-        &json!({"task_id": input["task_id"], "blocked_by": input["blocked_by"]}).to_string(),
+        &json!({"task_id": "3", "blocked_by": ["1"]}).to_string(),
     );
     answer.unwrap();
     is_quiet(&mut team);

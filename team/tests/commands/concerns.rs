@@ -33,14 +33,18 @@ fn is_quiet(team: &mut Team) {
     assert_eq!(all(team), []);
 }
 
-/// Runs the `update-task` command of an item.
+/// Runs the `edit` command of an item, which sets the dependencies of a task.
 #[track_caller]
 fn update_task(team: &mut Team, item: &AttentionItem) {
     let words = words(&item.command).unwrap();
-    assert_eq!(words[1..3], ["api", "update-task"], "{}", item.command);
-    let mut input: Value = serde_json::from_str(words.last().unwrap()).unwrap();
-    input.as_object_mut().unwrap().remove("team_name");
-    let operation = api::find("update-task").unwrap();
+    let blocked_by: Vec<&str> = match words.get(4).map(String::as_str) {
+        Some("--after") => words[5].split(',').collect(),
+        Some("--unblocked") => Vec::new(),
+        _ => panic!("{}", item.command),
+    };
+    assert_eq!(words[1], "edit", "{}", item.command);
+    let input = json!({"task_id": words[3], "blocked_by": blocked_by});
+    let operation = api::find("edit-task").unwrap();
     operation.execute(team, &input.to_string()).unwrap();
 }
 
