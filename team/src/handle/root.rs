@@ -247,20 +247,25 @@ impl Root {
         if let [team] = open.as_slice() {
             return Ok((*team).clone());
         }
-        let hint = match (teams.is_empty(), open.is_empty()) {
+        let refusal = |message: &str| Refusal::new(Code::InvalidInput, message).field("team");
+        let refusal = match (teams.is_empty(), open.is_empty()) {
             // The caller adds a hint if another root possibly contains teams.
-            (true, _) => "there is no team yet".to_owned(),
+            (true, _) => refusal("team is required").hint("there is no team yet"),
             (false, true) => {
                 let teams = teams.join(", ");
-                format!("all teams are closed. To read a closed team, name it: {teams}")
+                refusal("team is required").hint(format!(
+                    "all teams are closed. To read a closed team, name it: {teams}"
+                ))
             }
             (false, false) => {
                 let open: Vec<&str> = open.into_iter().map(String::as_str).collect();
-                format!("known teams: {}", open.join(", "))
+                let hint = format!("known teams: {}", open.join(", "));
+                refusal(&format!("which team? {} are open", open.len()))
+                    .hint(hint)
+                    .detail("open", open)
             }
         };
-        let refusal = Refusal::new(Code::InvalidInput, "team is required").field("team");
-        Err(refusal.hint(hint).into())
+        Err(refusal.into())
     }
 
     /// Returns true if a team was closed. Returns false if the team's state cannot be read; opening the team reports that error.
