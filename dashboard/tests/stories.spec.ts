@@ -385,3 +385,13 @@ test("18: labels, times, parts and reviews are seen and filter the board", async
   await page.getByRole("button", { name: "1 in review" }).click();
   await expect.poll(shown).toEqual(["3"]);
 });
+
+test("comments on a task", async ({ page, root }) => {
+  crew(root);
+  root.run("comment", "demo", "T-1", "the schema has changed", "--as", "bob");
+  await open(page, root, "/t/demo/task/T-1");
+  const comment = page.locator(".post", { hasText: "the schema has changed" });
+  await expect(comment).toContainText("bob");
+  root.run("comment", "demo", "T-1", "thanks", "--as", "ada");
+  await expect(page.locator(".post", { hasText: "thanks" })).toContainText("ada");
+});

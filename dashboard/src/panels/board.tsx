@@ -112,7 +112,8 @@ const commandFor = ({ owner, vain, label, parent, review }: Record<string, strin
   const given = (option: string, value: string | undefined): string[] => (value === undefined || value === "-" ? [] : [option, value]);
   if (vain !== undefined) return readingOf("attention", "TEAM", "--kind", "waits_in_vain", ...given("--agent", owner));
   if (review !== undefined) return readingOf("attention", "TEAM", "--kind", "approval_missing", ...given("--agent", owner));
-  return readingOf("tasks", "TEAM", ...given("--owner", owner), ...given("--label", label), ...given("--parent", parent), ...(count > PAGE ? ["--limit", 0] : []));
+  const list = owner === "-" ? ["list", "TEAM", "--unowned"] : ["tasks", "TEAM"];
+  return readingOf(...list, ...given("--owner", owner), ...given("--label", label), ...given("--parent", parent), ...(count > PAGE ? ["--limit", 0] : []));
 };
 
 interface ChoiceProps {

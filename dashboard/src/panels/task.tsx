@@ -7,6 +7,7 @@ import { isInReview } from "../state/tasks.ts";
 import { brief } from "../ui/text.tsx";
 import type { PanelEntry } from "./index.ts";
 import { Empty, Failed, go, Link, More, Panel, param, readingOf, Shown, subject, useRead, When } from "./page.tsx";
+import { Comments } from "./task/comments.tsx";
 import { Differences } from "./task/differences.tsx";
 import { Neighbours } from "./task/around.tsx";
 import { EventFields, Field } from "./trace/event-fields.tsx";
@@ -86,6 +87,7 @@ function OneTask({ id }: { id: string }) {
         <Fields task={task} />
         <Neighbours id={id} />
       </div>
+      <Comments id={id} />
       <History id={id} />
     </Panel>
   );

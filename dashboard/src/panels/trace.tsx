@@ -27,7 +27,7 @@ function OneTrace({ id }: { id: string }) {
     return (
       <Panel title="Trace" note={<Shown text={id} />} command={command} busy={loading}>
         {!loading && (
-          <Empty title="No such trace" command={readingOf("traces", "TEAM")}>
+          <Empty title="No such trace" command={readingOf("trace", "TEAM")}>
             Nothing was recorded under this trace id.
           </Empty>
         )}

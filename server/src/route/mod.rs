@@ -3,6 +3,7 @@
 mod admitted;
 mod attention;
 mod codes;
+mod comments;
 mod deliveries;
 mod endpoint;
 mod events;

@@ -2,8 +2,8 @@
 
 use super::endpoint::Route;
 use super::{
-    attention, deliveries, events, inbox, openapi, operations, page_session, paths, root, runs,
-    tasks, teams, threads, usage,
+    attention, comments, deliveries, events, inbox, openapi, operations, page_session, paths, root,
+    runs, tasks, teams, threads, usage,
 };
 use crate::call::Method;
 use serde_json::{Map, Value};
@@ -45,6 +45,12 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::reads("/v1/tasks/{taskId}/history", "getTaskHistory", events::task_history)
             .like::<task::history::TaskHistory>()
             .page(1_000),
+        Route::reads("/v1/tasks/{taskId}/comments", "listComments", comments::list)
+            .doc("Read the comments on a task, newest page first")
+            .codes(comments::READING),
+        Route::records::<_, comments::Commented>("/v1/tasks/{taskId}/comments", "commentTask", comments::write)
+            .like::<thread::comment::TaskComment>()
+            .status(201),
         Route::answers::<task::ready::Ready>("/v1/ready", "listReady").page(1_000),
         Route::records::<_, tasks::Leased>("/v1/tasks/{taskId}/claim", "claimTask", tasks::claim)
             .like::<task::claim::TaskClaim>(),

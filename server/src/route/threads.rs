@@ -59,7 +59,7 @@ fn one(answer: &ThreadAnswer) -> ThreadAnswer {
 }
 
 /// Converts a message to the form of this API.
-fn message(shown: PostShown) -> PostShown {
+pub fn message(shown: PostShown) -> PostShown {
     PostShown {
         ts: moment(&shown.ts),
         ..shown

@@ -43,7 +43,7 @@ export function TraceList() {
   );
   const longest = Math.max(1, ...traces.map((trace) => trace.span_ms));
   return (
-    <Panel title="Traces" command={readingOf("traces", "TEAM", "--limit", limit)} busy={!data}>
+    <Panel title="Traces" command={readingOf("trace", "TEAM", "--limit", limit)} busy={!data}>
       {data?.traces.length === 0 && (
         <Empty
           title="No traces"

@@ -26,6 +26,8 @@ tailThread /v1/threads/thread-0001/tail?limit=5
 searchThreads /v1/threads/search?q=hello
 search /v1/search?q=hello
 linkThread /v1/threads/thread-0001/link {"taskId":"1"}
+commentTask /v1/tasks/1/comments {"agentId":"ada","body":"on main"}
+listComments /v1/tasks/1/comments?limit=5
 readInbox /v1/inbox?agentId=ada&since=0
 reportUsage /v1/usage {"agentId":"ada","tokens":100}
 getUsage /v1/usage?agentId=ada

@@ -136,6 +136,12 @@ fn table() -> Vec<(&'static str, &'static str, Vec<Value>, Expected)> {
             Refused("actor_mismatch"),
         ),
         (
+            "commentTask",
+            "/v1/tasks/1/comments",
+            vec![json!({"body": "b", "agentId": "ada"})],
+            Refused("actor_mismatch"),
+        ),
+        (
             "requeueDeadLetter",
             "/v1/dead-letters/m-1/requeue",
             vec![json!({"agentId": "ada"})],
