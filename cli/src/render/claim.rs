@@ -93,12 +93,7 @@ pub fn next(answer: &ClaimNextAnswer, view: &View) -> Vec<String> {
 
 /// Formats `T-1 completed Fix it`, followed by the task's dependencies and its result or error.
 fn stands(did: &str, task: &TaskRecord, view: &View) -> Vec<String> {
-    let style = match task.status {
-        Status::Completed => Style::Good,
-        Status::Failed => Style::Bad,
-        Status::Blocked => Style::Warn,
-        _ => Style::Plain,
-    };
+    let style = Style::of_status(task.status);
     let mut line = format!(
         "{did}{}  {}  {}",
         view.paint.show(Style::Bold, visible(&task.task_id)),

@@ -30,14 +30,11 @@ impl<'a> Pen<'a> {
                 plain
             }
         };
-        match look {
-            Style::Plain => plain,
-            Style::Bold => plain.add_modifier(Modifier::BOLD),
-            Style::Dim => plain.add_modifier(Modifier::DIM),
-            Style::Good => coloured(Color::Green),
-            Style::Warn => coloured(Color::Yellow),
-            Style::Bad => coloured(Color::Red).add_modifier(Modifier::BOLD),
-            Style::Name => coloured(Color::Cyan),
+        match look.code() {
+            None => plain,
+            Some(1) => plain.add_modifier(Modifier::BOLD),
+            Some(2) => plain.add_modifier(Modifier::DIM),
+            Some(colour) => coloured(Color::Indexed(colour.saturating_sub(30))),
         }
     }
 

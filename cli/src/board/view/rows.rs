@@ -4,7 +4,6 @@ use super::pen::{Parts, column};
 use crate::board::layout::Panel;
 use crate::board::state::State;
 use crate::board::tasks::Row;
-use crate::render::event::style_of_kind;
 use crate::render::style::Style;
 use crate::render::time;
 use teamlog_team::attention::AttentionSeverity;
@@ -23,18 +22,18 @@ pub fn parts(state: &State, panel: Panel, row: usize, width: usize) -> Parts {
         Panel::Crew => state.agent(row).map(|agent| crew(state, agent, width)),
         Panel::Board => state.tasks.row(row).map(|row| board(state, row, width)),
         Panel::Attention => state.item(row).map(|item| {
-            let (mark, look) = match item.severity {
-                AttentionSeverity::Error => (" ✗ ", Style::Bad),
-                AttentionSeverity::Warning => (" ! ", Style::Warn),
+            let mark = match item.severity {
+                AttentionSeverity::Error => " ✗ ",
+                AttentionSeverity::Warning => " ! ",
             };
             vec![
-                (mark.to_owned(), look),
+                (mark.to_owned(), Style::of_severity(item.severity)),
                 (item.text.clone(), Style::Plain),
                 (format!("  {}", item.command), Style::Dim),
             ]
         }),
         Panel::Live => state.live.line(row).map(|line| {
-            let style = style_of_kind(&line.kind, line.foreign);
+            let style = Style::of_kind(&line.kind, line.foreign);
             vec![
                 (format!("{:>6} ", line.seq), Style::Dim),
                 (format!("{} ", state.time(line.at)), Style::Dim),
@@ -120,7 +119,7 @@ fn board(state: &State, row: Row, width: usize) -> Parts {
             let fold = if folded { '▸' } else { '▾' };
             return vec![
                 (format!(" {fold} "), Style::Dim),
-                (status.name().to_owned(), look_of(status)),
+                (status.name().to_owned(), Style::of_status(status)),
                 (format!(" {}", time::count(count as u64)), Style::Dim),
             ];
         }
@@ -179,15 +178,5 @@ fn left_until(state: &State, until: Timestamp) -> (String, Style) {
         ..=0 => ("ran out".to_owned(), Style::Bad),
         left if left < 60 * time::SECOND => (format!("{} left", time::about(left)), Style::Warn),
         left => (format!("{} left", time::about(left)), Style::Plain),
-    }
-}
-
-fn look_of(status: Status) -> Style {
-    match status {
-        Status::InProgress => Style::Good,
-        Status::Blocked => Style::Warn,
-        Status::Failed => Style::Bad,
-        Status::Completed | Status::Canceled => Style::Dim,
-        Status::Pending | Status::Assigned => Style::Bold,
     }
 }
