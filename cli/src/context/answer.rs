@@ -5,7 +5,7 @@ use crate::call;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::output;
 use crate::render::escape::visible;
-use crate::render::{View, age};
+use crate::render::{View, age, wrap};
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_team::Team;
@@ -92,7 +92,17 @@ impl Context {
     ) -> Result<(), CommandError> {
         match self.out.is_json() {
             true => self.print_json(output::json_text(answer)?),
-            false => self.print_lines(&human(answer, &self.view())),
+            false => {
+                let view = self.view();
+                let lines = human(answer, &view);
+                self.print_lines(&match view.width {
+                    Some(width) => lines
+                        .iter()
+                        .flat_map(|line| wrap::fitted(line, width))
+                        .collect(),
+                    None => lines,
+                })
+            }
         }
     }
 

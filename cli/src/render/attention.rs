@@ -1,9 +1,9 @@
-//! Renders attention items. Each item is a line under its cause and ends with the command that solves the problem.
+//! Renders attention items. Each item is a line under its cause, above the command that solves the problem.
 
 use crate::render::prelude::*;
-use teamlog_team::attention::{AttentionAnswer, AttentionItem, AttentionKind, AttentionSeverity};
+use teamlog_team::attention::{AttentionAnswer, AttentionItem, AttentionKind};
 
-/// Renders the items grouped by cause: `description  title of the task  since  agent  command`.
+/// Renders the items grouped by cause: `description  title of the task  since  agent`, and below it the command.
 pub fn attention(answer: &AttentionAnswer, view: &View) -> Vec<String> {
     let said = match answer.total {
         0 => ": nothing needs attention".to_owned(),
@@ -18,6 +18,7 @@ pub fn attention(answer: &AttentionAnswer, view: &View) -> Vec<String> {
             shown.push(cause(answer, item.kind, view));
         }
         shown.extend(rows.next());
+        shown.extend(wrap::command(&visible(&item.command), 6, view));
     }
     if answer.count < answer.total {
         let left = answer.total - answer.count;
@@ -36,16 +37,12 @@ fn cause(answer: &AttentionAnswer, kind: AttentionKind, view: &View) -> String {
 }
 
 fn row(item: &AttentionItem, view: &View) -> Vec<Cell> {
-    let style = match item.severity {
-        AttentionSeverity::Error => Style::Bad,
-        AttentionSeverity::Warning => Style::Warn,
-    };
+    let style = Style::of_severity(item.severity);
     let since = item.since.map(|at| view.ago(at));
     vec![
-        styled(style, &item.text),
+        free_text(style, &item.text),
         free_text(Style::Plain, item.title.as_deref().unwrap_or_default()),
-        styled(Style::Dim, since.unwrap_or_default()),
+        styled(Style::Dim, since.unwrap_or_default()).optional(),
         plain(item.agent.as_deref().unwrap_or_default()),
-        plain(&item.command),
     ]
 }

@@ -1,5 +1,6 @@
 //! Renders an event as a line with its sentence, and the payload of a message as words.
 
+use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::{View, table};
 use serde_json::Value;
@@ -9,6 +10,8 @@ use unicode_width::UnicodeWidthStr;
 
 /// Minimum width of a terminal for lines with the complete date and time, and with the kind.
 const WIDE: usize = 120;
+/// Width of the kind of an event. Longer kinds are cut; `--json` shows them whole.
+const KIND_WIDTH: usize = 25;
 /// Minimum width of the text of an event.
 const TEXT_WIDTH_MIN: usize = 12;
 
@@ -17,7 +20,7 @@ const TEXT_WIDTH_MIN: usize = 12;
 pub fn line(event: &Event<'_>, view: &View) -> String {
     let (seq, at) = (format!("{:>6}", event.seq), moment(event.created_at, view));
     let kind = match is_wide(view) {
-        true => format!("{:<20}  ", event.kind),
+        true => format!("{}  ", kind_column(&event.kind)),
         false => String::new(),
     };
     let before = [&*seq, &at, &kind].map(UnicodeWidthStr::width);
@@ -36,21 +39,16 @@ pub fn line(event: &Event<'_>, view: &View) -> String {
     line.trim_end().to_owned()
 }
 
-/// Returns the style of an event's sentence.
-pub fn tone(event: &Event<'_>) -> Style {
-    style_of_kind(&event.kind, event.foreign)
+/// Formats the kind of an event, cut or filled up to the width of its column.
+fn kind_column(kind: &str) -> String {
+    let kind = table::cut(&visible(kind), KIND_WIDTH);
+    let pad = KIND_WIDTH.saturating_sub(kind.width());
+    format!("{kind}{}", " ".repeat(pad))
 }
 
-/// Returns the style for sentences about events of the kind `kind`.
-pub fn style_of_kind(kind: &str, is_foreign: bool) -> Style {
-    match kind {
-        _ if is_foreign => Style::Dim,
-        "task_completed" | "mode_completed" | "approval_recorded" => Style::Good,
-        "task_failed" | "mode_failed" | "write_refused" | "delivery_dead_letter" => Style::Bad,
-        "task_lease_expired" | "task_blocked" | "delivery_retry" | "ack_rejected" => Style::Warn,
-        "response_stored" | "mode_session_seen" | "worker_heartbeat_updated" => Style::Dim,
-        _ => Style::Plain,
-    }
+/// Returns the style of an event's sentence.
+pub fn tone(event: &Event<'_>) -> Style {
+    Style::of_kind(&event.kind, event.foreign)
 }
 
 fn is_wide(view: &View) -> bool {
@@ -129,7 +127,27 @@ pub fn cut(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, said_text};
+    use super::*;
+    use teamlog_team::projections::vocabulary;
+
+    #[test]
+    fn the_kinds_of_everyday_events_fit_their_column() {
+        let kinds = vocabulary::kinds().filter(|kind| !kind.name.starts_with("bootstrap_"));
+        for kind in kinds {
+            assert!(kind.name.len() <= KIND_WIDTH, "{}", kind.name);
+        }
+    }
+
+    #[test]
+    fn each_kind_fills_its_column() {
+        for kind in [
+            "x",
+            "task_created",
+            "a_kind_that_is_far_too_long_for_its_column",
+        ] {
+            assert_eq!(kind_column(kind).width(), KIND_WIDTH, "{kind}");
+        }
+    }
 
     #[test]
     fn a_payload_reads_as_words() {

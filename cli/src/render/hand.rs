@@ -99,7 +99,7 @@ pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
     list(&mut shown, "wake-ups", &wakeups, mail);
     shown.extend([String::new(), "next".to_owned()]);
     let commands = answer.commands.iter();
-    shown.extend(commands.map(|command| format!("  {}", visible(command))));
+    shown.extend(commands.flat_map(|command| wrap::command(&visible(command), 2, view)));
     shown
 }
 

@@ -1,6 +1,7 @@
 //! Renders messages: sent messages, an inbox, and acks.
 
 use crate::render::doubts;
+use crate::render::escape::visible_lines;
 use crate::render::event::said_text;
 use crate::render::prelude::*;
 use teamlog_team::message::ack::{AckAnswer, AckStatus};
@@ -162,14 +163,13 @@ pub fn page(answer: &ReadAnswer, view: &View) -> Vec<String> {
         .messages
         .iter()
         .partition(|message| message.kind == MessageType::AgentWakeupRequired);
-    let rows = |messages: &[&Message]| -> Vec<String> {
-        let rows = messages.iter().map(|message| row(message, view));
-        lines(rows, 2, view)
-    };
-    push_below(&mut shown, rows(&mail));
+    push_below(&mut shown, messages(&mail, view));
     if !wakeups.is_empty() {
         shown.extend([String::new(), "wake-ups".to_owned()]);
-        shown.extend(rows(&wakeups));
+        shown.extend(messages(&wakeups, view));
+    }
+    if view.width.is_some() && shown.iter().any(|line| line.contains('…')) {
+        shown.push("  texts are cut; whole texts: --full".to_owned());
     }
     shown.extend(more_below("older ones", &answer.next_cursor));
     notices(
@@ -180,9 +180,32 @@ pub fn page(answer: &ReadAnswer, view: &View) -> Vec<String> {
     );
     notices(&mut shown, "news of own tasks", &answer.news, view);
     if let Some(last) = answer.posts.items.last() {
-        shown.push(format!("  an ack of {} covers the posts above it", last.id));
+        let id = match view.width.is_some_and(|width| width < NARROW) {
+            true => "the last one",
+            false => &*last.id,
+        };
+        shown.push(format!("  an ack of {id} covers the posts above it"));
     }
     shown
+}
+
+/// Renders messages, one row each. If whole texts are wanted, the text is below the row.
+fn messages(messages: &[&Message], view: &View) -> Vec<String> {
+    let rows = messages.iter().map(|message| row(message, view));
+    let rows = lines(rows, 2, view);
+    if !view.whole {
+        return rows;
+    }
+    let with_text = rows.into_iter().zip(messages).flat_map(|(row, message)| {
+        let text = said_text(message.payload.as_str());
+        let text = visible_lines(&text);
+        let text: Vec<String> = text
+            .lines()
+            .flat_map(|line| wrap::lines(line, 4, view))
+            .collect();
+        [vec![row], text].concat()
+    });
+    with_text.collect()
 }
 
 fn notices(shown: &mut Vec<String>, name: &str, some: &Few<Notice>, view: &View) {
@@ -197,7 +220,7 @@ fn notices(shown: &mut Vec<String>, name: &str, some: &Few<Notice>, view: &View)
     });
     let rows = some.items.iter().map(|notice| {
         vec![
-            plain(&notice.id),
+            on_wide(plain(&notice.id), view),
             styled(Style::Dim, view.ago_of(&notice.created_at)),
             plain(format!("from {}", notice.from)),
             plain(notice.thread_id.as_deref().unwrap_or("")),
@@ -208,21 +231,37 @@ fn notices(shown: &mut Vec<String>, name: &str, some: &Few<Notice>, view: &View)
     shown.extend(lines(rows, 2, view));
 }
 
+/// Width below which a terminal is too narrow for ids and kinds of messages.
+const NARROW: usize = 60;
+
+/// Lets a narrow terminal leave out a column.
+fn on_wide(cell: Cell, view: &View) -> Cell {
+    match view.width.is_some_and(|width| width < NARROW) {
+        true => cell.optional(),
+        false => cell,
+    }
+}
+
 fn row(message: &Message, view: &View) -> Vec<Cell> {
     let urgent = matches!(message.priority, Priority::High | Priority::Critical);
     let priority = if urgent { message.priority.name() } else { "" };
+    let text = said_text(message.payload.as_str());
+    let text = match view.whole {
+        true => "".into(),
+        false => shortened(&text, view),
+    };
     vec![
-        plain(&message.id),
+        on_wide(plain(&message.id), view),
         styled(Style::Dim, view.ago(message.created_at)),
         plain(format!(
             "from {}{}",
             message.from,
             by(message.actor.as_deref())
         )),
-        plain(message.kind.name()),
+        on_wide(plain(message.kind.name()), view),
         plain(message.task_id.as_deref().unwrap_or("")),
         styled(Style::Warn, priority),
-        free_text(Style::Plain, said_text(message.payload.as_str())),
+        free_text(Style::Plain, text),
     ]
 }
 

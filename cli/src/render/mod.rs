@@ -41,6 +41,7 @@ pub mod usage;
 pub mod who;
 pub mod wrap;
 
+use std::borrow::Cow;
 use style::Paint;
 use teamlog_team::engine::Timestamp;
 
@@ -66,6 +67,21 @@ impl View {
     /// Formats the time since `then`, which is a text. Returns an empty text if `then` is not a time.
     pub fn ago_of(&self, then: &str) -> String {
         Timestamp::parse(then).map_or_else(|_| String::new(), |then| self.ago(then))
+    }
+}
+
+/// Largest number of characters of a text in an answer, unless the whole text is wanted.
+const SHOWN_MAX: usize = 1_000;
+
+/// Shortens a long text, and says how many characters are left out.
+pub fn shortened<'t>(text: &'t str, view: &View) -> Cow<'t, str> {
+    let cut = text.char_indices().nth(SHOWN_MAX);
+    match cut.and_then(|(end, _)| text.split_at_checked(end)) {
+        Some((kept, rest)) if !view.whole => {
+            let more = time::count(rest.chars().count() as u64);
+            format!("{kept}… ({more} more characters, see --full)").into()
+        }
+        _ => text.into(),
     }
 }
 

@@ -19,7 +19,8 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
         ),
     )];
     if let Some(closed) = &answer.closed_at {
-        shown.push(format!("closed at {}", visible(closed)));
+        let ago = view.ago_of(closed);
+        shown.push(format!("closed at {}  ({ago})", visible(closed)));
     }
     let tasks = |tasks: &[Listed]| lines(tasks.iter().map(|task| task_row(task, view)), 2, view);
     let stale = answer.stale_messages.iter().map(stale_message);

@@ -4,6 +4,7 @@
 use crate::render::View;
 use crate::render::escape::visible;
 use crate::render::style::{Paint, Style};
+use crate::render::wrap;
 use std::fmt::Write;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -51,6 +52,18 @@ impl Cell {
             optional: true,
             ..self
         }
+    }
+
+    /// Splits the text at spaces into cells of at most `room` columns. A longer word is cut.
+    pub fn wrapped(self, room: usize) -> Vec<Cell> {
+        let text = self.within(usize::MAX);
+        let parts = wrap::fitted(&text, room);
+        let part = |text: String| Cell {
+            text: cut(text.trim(), room),
+            mark: String::new(),
+            ..self.clone()
+        };
+        parts.into_iter().map(part).collect()
     }
 
     fn width(&self) -> usize {

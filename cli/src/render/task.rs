@@ -42,7 +42,7 @@ pub fn row(task: &Listed, view: &View) -> Vec<Cell> {
         styled(Style::Bold, &task.task_id),
         status(task.status),
         plain(task.owner.as_deref().unwrap_or("-")),
-        styled(Style::Dim, view.ago(task.updated_at)),
+        styled(Style::Dim, view.ago(task.updated_at)).optional(),
         subject(task),
         free_text(Style::Dim, reported(task)),
     ]
@@ -75,12 +75,7 @@ pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
     };
     let mut shown = vec![heading(view, &task.task_id, &subject)];
     let claimed = claim(answer, view);
-    let rows = fields(answer, view)
-        .into_iter()
-        .chain(claimed)
-        .filter(|(_, cell)| !cell.is_empty())
-        .map(|(name, cell)| vec![styled(Style::Dim, name), cell]);
-    shown.extend(lines(rows, 2, view));
+    shown.extend(named(fields(answer, view).into_iter().chain(claimed), view));
     if let Some(comments) = &answer.comments {
         push_below(&mut shown, thread::comments(comments, view));
     }
@@ -105,8 +100,27 @@ pub fn about(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
     ];
     let wanted = fields(answer, view)
         .into_iter()
-        .filter(|(name, cell)| NAMES.contains(name) && !cell.is_empty());
-    let rows = wanted.map(|(name, cell)| vec![styled(Style::Dim, name), cell]);
+        .filter(|(name, _)| NAMES.contains(name));
+    named(wanted, view)
+}
+
+/// Renders fields that are not empty, with their names before them. A value that does not fit the terminal is wrapped below itself.
+fn named(fields: impl Iterator<Item = (&'static str, Cell)>, view: &View) -> Vec<String> {
+    let fields: Vec<_> = fields.filter(|(_, cell)| !cell.is_empty()).collect();
+    let width = fields.iter().map(|(name, _)| name.len()).max();
+    let indent = 2 + width.unwrap_or_default() + 2;
+    let room = view.width.map(|width| width.saturating_sub(indent));
+    let rows = fields.into_iter().flat_map(|(name, cell)| {
+        let parts = match room {
+            Some(room) => cell.wrapped(room),
+            None => vec![cell],
+        };
+        let names = [name].into_iter().chain(std::iter::repeat(""));
+        let rows = names
+            .zip(parts)
+            .map(|(name, part)| vec![styled(Style::Dim, name), part]);
+        rows.collect::<Vec<_>>()
+    });
     lines(rows, 2, view)
 }
 
@@ -140,7 +154,7 @@ fn due(task: &Task, view: &View) -> Cell {
         true => (Style::Warn, "  overdue"),
         false => (Style::Plain, ""),
     };
-    styled(style, format!("{due}  ({}){mark}", view.ago(due)))
+    styled(style, format!("{}{mark}", moment(due, view)))
 }
 
 /// Formats the parts of a task, such as `2 of 3 completed, 1 open`.
@@ -159,9 +173,12 @@ fn parts(task: &Task) -> String {
 fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     let (task, failed) = (&answer.task, &answer.failed_dependencies);
     let plan = &task.governed.plan;
-    let text = |field: &Option<String>| plain(field.as_deref().unwrap_or(""));
-    let json = |field: &Option<Json>| plain(field.as_ref().map(unquoted).unwrap_or_default());
-    let when = |at: Timestamp| format!("{at}  ({})", view.ago(at));
+    let text = |field: &Option<String>| plain(shortened(field.as_deref().unwrap_or(""), view));
+    let json = |field: &Option<Json>| {
+        let text = field.as_ref().map(unquoted).unwrap_or_default();
+        plain(shortened(&text, view))
+    };
+    let when = |at: Timestamp| moment(at, view);
     vec![
         ("status", stage(task, answer.approval.as_ref())),
         ("blocked", plain(if task.blocked { "yes" } else { "" })),
@@ -225,25 +242,21 @@ fn approval(answer: &TaskShowAnswer) -> Cell {
 /// Returns the holder with the end of the lease, and the result of the task.
 fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     let (task, governed) = (&answer.task, &answer.task.governed);
-    let text = |field: &Option<String>| plain(field.as_deref().unwrap_or(""));
-    let when = |at: Option<Timestamp>| {
-        plain(
-            at.map(|at| format!("{}  ({})", at, view.ago(at)))
-                .unwrap_or_default(),
-        )
-    };
+    let text = |field: &Option<String>| plain(shortened(field.as_deref().unwrap_or(""), view));
+    let when = |at: Option<Timestamp>| plain(at.map(|at| moment(at, view)).unwrap_or_default());
     let lease = match task.claim() {
         None => plain(""),
         Some(claim) if answer.lease_expired => {
-            styled(Style::Warn, format!("expired at {}", claim.leased_until))
+            let ended = moment(claim.leased_until, view);
+            styled(Style::Warn, format!("expired {ended}"))
         }
-        Some(claim) => plain(format!("until {}", claim.leased_until)),
+        Some(claim) => plain(format!("ends {}", moment(claim.leased_until, view))),
     };
     let epoch = match governed.epoch {
         0 => String::new(),
         epoch => epoch.to_string(),
     };
-    let extra = governed.extra.as_ref().map_or("", Json::as_str);
+    let extra = shortened(governed.extra.as_ref().map_or("", Json::as_str), view);
     let mut rows = vec![
         ("lease", lease),
         ("claims", plain(epoch)),
@@ -256,6 +269,11 @@ fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     rows.extend(attributes.map(|(name, text)| (name, plain(text))));
     rows.push(("extra", plain(extra)));
     rows
+}
+
+/// Formats a time, such as `3m ago  (2026-11-28T14:55:01Z)`.
+fn moment(at: Timestamp, view: &View) -> String {
+    format!("{}  ({at})", view.ago(at))
 }
 
 /// Formats a JSON value. A string has no quotes.
@@ -272,21 +290,20 @@ fn reviewed(task: &Listed, answer: &TasksAnswer, view: &View) -> Vec<Cell> {
     cells
 }
 
+/// Returns true if a task is in progress and waits for an approval. `approval` is the last decision on the task.
+pub fn is_in_review(task: &Task, approval: Option<&ApprovalShown>) -> bool {
+    let is_approved = approval.is_some_and(|last| last.status == ApprovalStatus::Approved);
+    task.status == Status::InProgress && task.requires_approval() && !is_approved
+}
+
 /// Formats the status of a task. A task in progress that waits for a required approval has the status `review`.
 fn stage(task: &Task, approval: Option<&ApprovalShown>) -> Cell {
-    let is_approved = approval.is_some_and(|last| last.status == ApprovalStatus::Approved);
-    match task.status == Status::InProgress && task.requires_approval() && !is_approved {
+    match is_in_review(task, approval) {
         true => styled(Style::Warn, "review"),
         false => status(task.status),
     }
 }
 
 fn status(status: Status) -> Cell {
-    let style = match status {
-        Status::Completed => Style::Good,
-        Status::Blocked => Style::Warn,
-        Status::Failed => Style::Bad,
-        _ => Style::Plain,
-    };
-    styled(style, status.name())
+    styled(Style::of_status(status), status.name())
 }

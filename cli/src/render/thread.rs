@@ -94,7 +94,7 @@ fn posts(posts: &[PostShown], view: &View) -> Vec<String> {
             by(post.actor.as_deref()),
             view.paint.show(Style::Dim, view.ago_of(&post.ts))
         ));
-        for line in visible_lines(&post.body).lines() {
+        for line in visible_lines(&shortened(&post.body, view)).lines() {
             shown.extend(wrap::lines(line, 2, view));
         }
     }

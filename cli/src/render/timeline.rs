@@ -36,7 +36,7 @@ pub fn story(answer: &TraceAnswer, view: &View) -> Vec<String> {
     push_below(&mut shown, steps(&story, view));
     if answer.count == 0 {
         let team = quoted(&answer.team);
-        shown.push(format!("to list the traces: teamlog traces {team}"));
+        shown.push(format!("to list the traces: teamlog trace {team}"));
     }
     shown.extend(more_below("older ones", &answer.next_cursor));
     shown

@@ -46,7 +46,7 @@ fn agent_rows(agent: &WhoAgent, view: &View) -> Vec<Vec<Cell>> {
             _ => ("", ""),
         };
         row.insert(0, styled(Style::Bold, name));
-        row.insert(4, styled(Style::Dim, last));
+        row.insert(4, styled(Style::Dim, last).optional());
     }
     rows
 }
@@ -95,7 +95,7 @@ fn task_row(task: &WhoTask) -> Vec<Cell> {
     about.retain(|part| !part.is_empty());
     vec![
         plain(&task.task_id),
-        plain(task.status.name()),
+        styled(Style::of_status(task.status), task.status.name()).optional(),
         lease,
         free_text(Style::Plain, about.join("; ")),
     ]

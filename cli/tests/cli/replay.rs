@@ -77,8 +77,8 @@ fn people_see_one_line_an_event() {
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(lines.len(), 6);
     shows!(lines[0] => starts "     1  ", ends "created the team with dev, lead, qa");
-    shows!(lines[1] => ends "message_sent          lead assigned task T-1 to dev: Fix \"it\"");
-    shows!(lines[2] => has "ci_run_finished       ", has "recorded ci_run_finished", has "grüße");
+    shows!(lines[1] => ends "message_sent               lead assigned task T-1 to dev: Fix \"it\"");
+    shows!(lines[2] => has "ci_run_finished            ", has "recorded ci_run_finished", has "grüße");
 }
 
 #[test]

@@ -229,12 +229,12 @@ fn eighty_columns_keep_what_tells_rows_apart() {
     };
     text(
         &lines_in(&cli, "trace demo --trace-id tr", 80).unwrap(),
-        "recorded a_rather_long_kind:",
+        "recorded a_rather_long_kind",
         6,
     );
     text(
         &lines_in(&cli, "tail demo -n 6", 80).unwrap(),
-        "recorded a_rather_long_kind:",
+        "recorded a_rather_long_kind",
         6,
     );
     lines_in(&cli, "replay demo", 80).unwrap();
