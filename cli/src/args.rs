@@ -144,4 +144,59 @@ mod tests {
             assert_eq!(said.unwrap_err(), whole.unwrap_err(), "{line}");
         }
     }
+
+    /// Returns the commands of teamlog in an example, as argv.
+    fn commands(example: &str) -> Vec<Vec<OsString>> {
+        // A wide gap comes before an explanation.
+        let example = example.trim().split("   ").next().unwrap();
+        let words = teamlog_team::shell::words(example).unwrap();
+        let is_end = |word: &String| ["&&", "||", "|", "<", ">"].contains(&word.as_str());
+        let of_teamlog = words.split(is_end).filter_map(|words| {
+            let at = words.iter().position(|word| word == "teamlog")?;
+            Some(words[at..].iter().map(OsString::from).collect())
+        });
+        of_teamlog.collect()
+    }
+
+    /// Parses a command line, which may leave out TEAM.
+    fn is_valid(argv: &[OsString]) -> bool {
+        let words = team_argument::Words::read(argv, definition_of(argv));
+        typed(argv).is_ok() || words.is_some_and(|words| typed(&words.with("demo")).is_ok())
+    }
+
+    /// Checks the examples of a command and of its subcommands. Returns the faults.
+    fn faults(command: &clap::Command, path: &str) -> Vec<String> {
+        let help = command
+            .get_after_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let shown = help.split("Examples:\n").nth(1).unwrap_or_default();
+        let lines = shown.lines().take_while(|line| !line.is_empty());
+        let found: Vec<_> = lines.flat_map(commands).collect();
+        let name = |argv: &[OsString]| argv.join(OsString::from(" ").as_os_str());
+        let invalid = found.iter().filter(|argv| !is_valid(argv));
+        let mut faults: Vec<String> = invalid
+            .map(|argv| format!("{path}: {:?}", name(argv)))
+            .collect();
+        if found.len() < 2 {
+            faults.push(format!("{path} has {} examples", found.len()));
+        }
+        let below = command.get_subcommands();
+        faults
+            .extend(below.flat_map(|one| self::faults(one, &format!("{path} {}", one.get_name()))));
+        faults
+    }
+
+    #[test]
+    fn each_visible_command_and_group_has_two_examples_that_can_be_parsed() {
+        let mut teamlog = Args::command();
+        teamlog.build();
+        let visible = teamlog
+            .get_subcommands()
+            .filter(|one| !help::is_old(one.get_name()));
+        let faults: Vec<String> = visible
+            .flat_map(|one| faults(one, one.get_name()))
+            .collect();
+        assert!(faults.is_empty(), "{faults:#?}");
+    }
 }

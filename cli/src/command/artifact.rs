@@ -9,6 +9,9 @@ use teamlog_team::artifact::{ARTIFACT_BYTES_MAX, ArtifactGet, ArtifactGetAnswer}
 use teamlog_team::artifact::{ArtifactList, ArtifactPut};
 
 subcommands! {
+    @examples "\
+  git diff | teamlog artifact put demo - --name fix.patch
+  teamlog artifact list demo";
     PUT = own(
         of::<ArtifactPut>("put"),
         "Store a file as an artifact of the team",

@@ -10,6 +10,9 @@ use teamlog_team::bootstrap::show::{BootstrapEvidence, BootstrapShow};
 use teamlog_team::bootstrap::start::BootstrapStart;
 
 subcommands! {
+    @examples "\
+  teamlog bootstrap start demo --domains game_theory,ecology
+  teamlog bootstrap show demo";
     START = operation::<BootstrapStart>("start", bootstrap::started)
         .about("Begin a run in the phase INIT")
         .examples("\

@@ -5,11 +5,15 @@ use crate::render::config;
 use teamlog_team::lifecycle::config::{ConfigGet, ConfigList, ConfigSet, ConfigUnset};
 
 subcommands! {
+    @examples "\
+  teamlog config list demo
+  teamlog config set demo members.open true";
     LIST = operation::<ConfigList>("list", config::page)
         .at()
         .about("List all settings with their values")
         .examples("\
-  teamlog config list demo");
+  teamlog config list demo
+  teamlog config list demo --at 3 --json");
     GET = operation::<ConfigGet>("get", config::one)
         .at()
         .about("Show a setting")
@@ -27,5 +31,6 @@ subcommands! {
         .repeatable()
         .about("Reset a setting to its default")
         .examples("\
-  teamlog config unset demo nudge.idle_seconds");
+  teamlog config unset demo nudge.idle_seconds
+  teamlog config unset demo members.open --json");
 }

@@ -5,6 +5,9 @@ use crate::render::delivery;
 use teamlog_team::message::dead_letter::{DeadLetterList, DeadLetterRequeue};
 
 subcommands! {
+    @examples "\
+  teamlog dead-letter list demo
+  teamlog dead-letter requeue demo --message-id msg_1";
     LIST = operation::<DeadLetterList>("list", delivery::dead)
         .at()
         .examples("\

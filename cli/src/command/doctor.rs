@@ -11,6 +11,9 @@ use teamlog_team::doctor::{DoctorCheck, SAMPLE, repair};
 use teamlog_team::handle::staging::CleanAnswer;
 
 subcommands! {
+    @examples "\
+  teamlog doctor check demo
+  teamlog doctor clean";
     CHECK = own(
         answer::<DoctorAnswer>("check"),
         "Check log, state, index, views and environment; show each problem with the command that repairs it. Changes nothing",

@@ -12,6 +12,9 @@ use install::{HooksAnswer, Install};
 use teamlog_team::resource::can_write::GuardRules;
 
 subcommands! {
+    @examples "\
+  teamlog hooks install claude demo --agent dev
+  teamlog hooks doctor claude";
     INSTALL = own(
         answer::<HooksAnswer>("install"),
         "Make a coding agent ask the guard before it writes; without --write only show what would be done",

@@ -19,6 +19,9 @@ const MIN_COPIES: u32 = 2;
 const HOLDERS_MIN: usize = 2;
 
 subcommands! {
+    @examples "\
+  teamlog journal create main
+  teamlog journal status demo";
     CREATE = own(
         answer::<JournalAnswer>("create"),
         "Create the tables of a journal in its database; existing tables are kept",
@@ -115,7 +118,8 @@ struct Check {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog journal status demo")]
+  teamlog journal status demo
+  teamlog journal status demo --json")]
 struct Status {
     /// The team
     team: String,
@@ -128,7 +132,8 @@ struct Status {
         after it has finished.",
     after_help = "\
 Examples:
-  teamlog journal adopt demo --journal main"
+  teamlog journal adopt demo --journal main
+  teamlog journal adopt demo --journal main --json"
 )]
 struct Adopt {
     /// The team
@@ -157,7 +162,8 @@ struct Leave {
         host differ, nothing is changed.",
     after_help = "\
 Examples:
-  teamlog journal heal demo"
+  teamlog journal heal demo
+  teamlog journal heal demo --json"
 )]
 struct Heal {
     /// The team
@@ -173,7 +179,8 @@ struct Heal {
         host.",
     after_help = "\
 Examples:
-  teamlog journal accept-system demo"
+  teamlog journal accept-system demo
+  teamlog journal accept-system demo --json"
 )]
 struct AcceptSystem {
     /// The team
@@ -183,7 +190,8 @@ struct AcceptSystem {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog journal migrate main")]
+  teamlog journal migrate main
+  teamlog journal migrate main --json")]
 struct Migrate {
     /// The journal, as journals.toml names it
     #[arg(value_name = "NAME")]
@@ -197,7 +205,8 @@ struct Migrate {
         check TEAM --deep` there. The command needs a role that may change the tables.",
     after_help = "\
 Examples:
-  teamlog journal trim demo --before 1000000 --backup ../backups"
+  teamlog journal trim demo --before 1000000 --backup ../backups
+  teamlog journal trim demo --before 1000000 --backup ../backups --json"
 )]
 struct Trim {
     /// The team

@@ -16,7 +16,8 @@ use teamlog_team::{PublicKey, SecretKey};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog keygen --out auditor")]
+  teamlog keygen --out auditor
+  teamlog keygen --out ../auditor --json")]
 #[command(
     long_about = "Generate a key pair for signed receipts\n\nThe secret key is written to FILE, which only you can read, and the public key to FILE.pub, for people who check your receipts. Existing files are not overwritten."
 )]

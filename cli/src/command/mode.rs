@@ -28,6 +28,9 @@ use teamlog_team::mode::write::{ModeUpdate, ModeWrite};
 type Fields = Map<String, Value>;
 
 subcommands! {
+    @examples "\
+  teamlog mode start demo ultrawork --task 'fix every warning'
+  teamlog mode list demo --active";
     START = operation::<ModeStart>("start", mode::stands)
         .with(|start, state: State, context| {
             (start.session_id, start.set) = state.read(context)?;
@@ -62,7 +65,8 @@ subcommands! {
         })
         .about("Mark an active mode as failed")
         .examples("\
-  teamlog mode fail demo ultrawork --error 'the tests never end'");
+  teamlog mode fail demo ultrawork --error 'the tests never end'
+  teamlog mode fail demo ultrawork --error 'no time left' --key fail-1 --json");
     CANCEL = operation::<ModeCancel>("cancel", mode::stands)
         .with(|cancel, scope: SessionScope, context| {
             cancel.session_id = scope.session(context)?;
@@ -70,7 +74,8 @@ subcommands! {
         })
         .about("Cancel an active mode and the mode that it is linked to")
         .examples("\
-  teamlog mode cancel demo ultrawork --reason 'no longer wanted'");
+  teamlog mode cancel demo ultrawork --reason 'no longer wanted'
+  teamlog mode cancel demo ultrawork --json");
     CLEAR = operation::<ModeClear>("clear", mode::cleared)
         .with(|clear, scope: SessionScope, context| {
             clear.session_id = scope.session_unless(clear.all_sessions, context)?;

@@ -90,7 +90,7 @@ macro_rules! subcommands {
             vec![ROW.printed().of_whole_command()]
         }
     };
-    ($($name:ident = $row:expr;)+) => {
+    (@examples $examples:literal; $($name:ident = $row:expr;)+) => {
         $(const $name: &dyn crate::command::subcommand::Subcommand = &$row;)+
         const ROWS: &[&dyn crate::command::subcommand::Subcommand] = &[$($name),+];
 
@@ -99,6 +99,7 @@ macro_rules! subcommands {
             |command| command
                 .subcommand_required(true)
                 .arg_required_else_help(true)
+                .after_help(concat!("Examples:\n", $examples))
                 $(.subcommand(
                     clap::Command::new($name.name())
                         .about($name.about())
@@ -192,6 +193,27 @@ impl<A: clap::Args> Subcommand for Own<A> {
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct NoOptions {}
+
+// The option for whole texts. Not a doc comment, because clap would print it in the help of each command.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub struct WholeTexts {
+    /// Show whole texts
+    #[arg(long)]
+    full: bool,
+}
+
+impl WholeTexts {
+    /// Applies the option to the output.
+    pub fn apply<O>(
+        _: &mut O,
+        options: WholeTexts,
+        context: &mut Context,
+    ) -> Result<(), CommandError> {
+        context.show_whole(options.full);
+        Ok(())
+    }
+}
 
 /// A function that returns further lines to print below an answer.
 type Below<D> = fn(&D, &str, &mut Context) -> Result<Vec<String>, CommandError>;

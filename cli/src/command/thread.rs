@@ -10,6 +10,9 @@ use teamlog_team::thread::start::ThreadStart;
 use teamlog_team::thread::tail::ThreadTail;
 
 subcommands! {
+    @examples "\
+  teamlog thread start demo --title 'Who mends the login?' --participants lead,dev
+  teamlog thread post demo thread-0001 'I take it' --agent dev";
     START = operation::<ThreadStart>("start", thread::card)
         .agent_if_known("agent", |start| &mut start.worker)
         .examples("\
@@ -46,5 +49,6 @@ subcommands! {
     LINK = operation::<ThreadLink>("link", thread::card)
         .agent_if_known("agent", |link| &mut link.worker)
         .examples("\
-  teamlog thread link demo thread-0001 7");
+  teamlog thread link demo thread-0001 7
+  teamlog thread link demo thread-0001 7 --agent dev --json");
 }

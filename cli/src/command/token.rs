@@ -13,6 +13,9 @@ use teamlog_team::agent_token::{TokenAdd, TokenAnswer, TokenList, TokenRevoke, T
 use teamlog_team::names;
 
 subcommands! {
+    @examples "\
+  teamlog token add demo --agent dev --out dev.token
+  teamlog token list demo";
     ADD = own(
         recorded::<Added>("add"),
         "Give an agent access from other machines: create a token in a new file that only you may read",
@@ -27,7 +30,8 @@ subcommands! {
     })
     .about("Revoke a token: it is refused from now on")
     .examples("\
-  teamlog token revoke demo 5f0c2b7a91d3e846");
+  teamlog token revoke demo 5f0c2b7a91d3e846
+  teamlog token revoke demo 5f0c2b7a91d3e846 --key revoke-1 --json");
     ACCEPT = own(
         answer::<AcceptedTokens>("accept"),
         "Accept the tokens of an imported, restored or joined log",

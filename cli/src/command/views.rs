@@ -4,6 +4,9 @@ use crate::command::prelude::*;
 use teamlog_team::log::sync_views::{SyncViews, SyncViewsStatus};
 
 subcommands! {
+    @examples "\
+  teamlog views sync demo
+  teamlog views sync demo --timeout-ms 1000 --json";
     SYNC = operation::<SyncViews>("sync", render::hand::synced)
         .exit(|answer| Exit::Refused.unless(answer.status != SyncViewsStatus::Timeout))
         .about("Wait until the view files show all recorded events")

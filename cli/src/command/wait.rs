@@ -15,7 +15,8 @@ subcommands! {
         .details("Mail, a post, a repeated delivery, and changes of the agent's tasks by others end the wait. Exit code 0 if something \
             arrived, 1 after the timeout. With --since and the last_seq of the previous answer, no event is missed.")
         .examples("\
-  teamlog wait demo --agent dev --since 1 --timeout 60")
+  teamlog wait demo --agent dev --since 1 --timeout 60
+  teamlog wait demo --agent dev --since 2 --json")
 }
 
 // The maximum wait. Not a doc comment, because clap would print it in the help of the command.
