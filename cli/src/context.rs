@@ -10,6 +10,7 @@ mod lines;
 mod open;
 mod place;
 mod receipt;
+mod unmatched;
 
 pub use answer::Note;
 pub use execute::{again, not_served};

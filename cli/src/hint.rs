@@ -9,8 +9,10 @@
 //! |---|---|
 //! | `reported` | causes that follow from the code and the details of an error |
 //! | `missing` | missing teams and data roots |
+//! | `mistyped` | command lines that were probably meant |
 
 mod missing;
+pub mod mistyped;
 mod reported;
 
 pub use reported::typed_here;

@@ -6,7 +6,8 @@ use crate::context::Context;
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::global::wants_json;
-use crate::link;
+use crate::hint::mistyped::{self, Condition, Correction};
+use crate::link::{self, Called};
 use crate::output::Output;
 use crate::team_argument::{self, TeamTyped, Words};
 use clap::error::ErrorKind;
@@ -16,7 +17,10 @@ use teamlog_team::api::Operation;
 
 pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
     let json = wants_json(argv);
-    let brief = briefing(argv, env);
+    let brief = match briefing(argv, env) {
+        Ok(brief) => brief,
+        Err((form, error)) => return form.report(error, env),
+    };
     let argv = brief.as_deref().unwrap_or(argv);
     if argv.len() < 2 {
         return print(&Args::command().render_help().to_string(), json, env);
@@ -29,14 +33,20 @@ pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
     let args = match read(argv, env) {
         Ok(args) => args,
         Err(Misread::Usage(error)) => return usage(&error, argv, json, env),
-        Err(Misread::Team(form, error)) => return form.report(*error, env),
+        Err(Misread::Team(form, error)) => return form.report(corrected(*error, argv, env), env),
     };
     let form = ErrorOutput::from_args(&args, env);
     let mut context = match Context::new(&args.global, env, Args::command) {
         Ok(context) => context,
         Err(error) => return form.report(error, env),
     };
-    let exit = attempt(args, &mut context).unwrap_or_else(|error| form.report(error, env));
+    let exit = attempt(args, &mut context).unwrap_or_else(|error| {
+        let error = match error.code() {
+            "team_not_found" => corrected(error, argv, env),
+            _ => error,
+        };
+        form.report(error, env)
+    });
     context.afterwards();
     exit
 }
@@ -127,13 +137,59 @@ fn in_context<A>(
 }
 
 /// Returns the arguments for a short briefing, if argv has no words and the acting agent and its team are known.
-fn briefing(argv: &[OsString], env: &ProcessEnv) -> Option<Vec<OsString>> {
+///
+/// # Errors
+/// The question for the team, if the acting agent is known and several teams are open.
+fn briefing(
+    argv: &[OsString],
+    env: &ProcessEnv,
+) -> Result<Option<Vec<OsString>>, (ErrorOutput, CommandError)> {
     let [program] = argv else {
-        return None;
+        return Ok(None);
     };
-    env.var_set("TEAMLOG_AGENT")?;
+    if env.var_set("TEAMLOG_AGENT").is_none() {
+        return Ok(None);
+    }
     let words = vec![program.clone(), "prime".into(), "--short".into()];
-    read(&words, env).is_ok().then_some(words)
+    match read(&words, env) {
+        Ok(_) => Ok(Some(words)),
+        Err(Misread::Team(form, error)) if error.has("open") => Err((form, *error)),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Puts the command line that was probably meant into the hint of an error.
+fn corrected(error: CommandError, argv: &[OsString], env: &ProcessEnv) -> CommandError {
+    match meant(argv, env) {
+        Some(line) => error.hinting(line),
+        None => error,
+    }
+}
+
+/// Returns the command line that was probably meant.
+fn meant(argv: &[OsString], env: &ProcessEnv) -> Option<String> {
+    let words = Words::read(argv, definition_of(argv));
+    let corrections = mistyped::corrections(argv, words.as_ref());
+    let right = corrections.iter().find(|one| is_right(one, env))?;
+    Some(right.line(Called::from_program(env.program().as_deref()).name()))
+}
+
+/// Returns true if a correction can be parsed and its condition is met.
+fn is_right(correction: &Correction, env: &ProcessEnv) -> bool {
+    let argv = &correction.argv;
+    let parsed = typed(argv).or_else(|error| {
+        let words = Words::read(argv, definition_of(argv)).ok_or(error)?;
+        typed(&words.with("team"))
+    });
+    let Ok(args) = parsed else {
+        return false;
+    };
+    let context = || Context::new(&args.global, env, Args::command).ok();
+    match &correction.condition {
+        Condition::Always => true,
+        Condition::Team(team) => context().is_some_and(|context| context.has_team(team)),
+        Condition::Agent(agent) => context().is_some_and(|mut context| context.has_agent(agent)),
+    }
 }
 
 /// Converts `teamlog help task claim` into `teamlog task claim --help`.
@@ -205,7 +261,12 @@ fn usage(error: &clap::Error, argv: &[OsString], json: bool, env: &ProcessEnv) -
         return Exit::Done;
     }
     let help = format!("{} --help", subcommand(argv));
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
     let error = CommandError::of_clap(error, &help, Command::has_subcommand);
+    let error = match is_unknown {
+        true => corrected(error, argv, env),
+        false => error,
+    };
     match link::is_api(argv) {
         true => command::api::undone(env, json, None, error),
         false if link::is_state(argv) => {

@@ -34,6 +34,15 @@ impl Streamed {
         !matches!(self, Streamed::Export | Streamed::Audit)
     }
 
+    /// Returns the filter of a stream that ends and prints the events of a filter.
+    pub fn finite_filter(&self) -> Option<&Replay> {
+        match self {
+            Streamed::Replay(replay) => Some(replay),
+            Streamed::Tail(tail) => Some(&tail.filter).filter(|_| tail.last != Some(0)),
+            Streamed::Follow(_) | Streamed::Export | Streamed::Audit => None,
+        }
+    }
+
     /// Passes the events of the stream to `sink` until `sink` returns `Break`.
     pub fn run(
         self,

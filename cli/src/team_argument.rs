@@ -15,7 +15,7 @@ const ID: &str = "team";
 const OPTION_ID: &str = "team_option";
 
 /// Commands that require TEAM on the command line, because they create or delete a team or disconnect its clients.
-const TYPED: [&str; 5] = ["init", "join", "restore", "purge", "rotate"];
+const TYPED: [&str; 6] = ["init", "join", "restore", "close", "purge", "rotate"];
 
 /// Commands with an optional positional argument after TEAM. clap accepts that argument in the place of TEAM.
 const AMBIGUOUS: [&str; 15] = [
@@ -66,7 +66,14 @@ pub struct Words {
     bounds: (usize, usize),
     /// True if the command requires TEAM.
     is_required: bool,
+    /// Name of the command.
+    command: String,
+    /// True if the last positional argument is one text.
+    ends_with_text: bool,
 }
+
+/// Names of positional arguments that are one text.
+const TEXTS: [&str; 4] = ["RESULT", "SUBJECT", "TEXT", "WHY"];
 
 /// Moves `-t/--team` to the place after the command, if it comes before a command that defines this option itself. Returns
 /// `None` if there is nothing to move.
@@ -124,6 +131,9 @@ impl Words {
             words.bounds.1 = words.bounds.1.saturating_add(most);
         }
         words.is_required = team.is_required_set();
+        words.command = command.get_name().to_owned();
+        let last = command.get_positionals().last();
+        words.ends_with_text = last.is_some_and(is_text);
         Some(words)
     }
 
@@ -173,12 +183,49 @@ impl Words {
         self.argv.clone()
     }
 
+    /// Returns the name of the command.
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// Returns the positional arguments if no option is between them.
+    pub fn together(&self) -> Option<&[OsString]> {
+        let words = self.argv.get(self.place..)?.get(..self.typed)?;
+        let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
+        (!words.iter().any(is_option)).then_some(words)
+    }
+
+    /// Returns the number of positional arguments between TEAM and the text, if the last argument is one text.
+    pub fn before_text(&self) -> Option<usize> {
+        self.bounds.1.checked_sub(2).filter(|_| self.ends_with_text)
+    }
+
+    /// Returns the words with other positional arguments, and with `-t/--team` if it was typed.
+    pub fn replacing(&self, positionals: &[OsString]) -> Vec<OsString> {
+        let named = self.named.iter();
+        let option = named.flat_map(|team| [OsString::from("--team"), team.clone()]);
+        let words: Vec<OsString> = positionals.iter().cloned().chain(option).collect();
+        let mut argv = self.argv.clone();
+        let end = self.place.saturating_add(self.typed).min(argv.len());
+        argv.splice(self.place.min(end)..end, words);
+        argv
+    }
+
     /// Returns the words with `team` inserted in the place of TEAM.
     pub fn with(&self, team: &str) -> Vec<OsString> {
         let mut argv = self.argv.clone();
         argv.insert(self.place, team.into());
         argv
     }
+}
+
+/// Returns true if an argument is one text, which needs quotes if it has several words.
+fn is_text(arg: &Arg) -> bool {
+    let names = arg.get_value_names().unwrap_or_default();
+    let is_single = arg
+        .get_num_args()
+        .is_none_or(|range| range.max_values() == 1);
+    is_single && names.iter().any(|name| TEXTS.contains(&name.as_str()))
 }
 
 /// Reads words from left to right until the command is known.
@@ -201,6 +248,8 @@ impl<'a> Reader<'a> {
                 typed: 0,
                 bounds: (0, 0),
                 is_required: false,
+                command: String::new(),
+                ends_with_text: false,
             },
             is_team_option: true,
         }

@@ -8,6 +8,7 @@ mod words;
 
 use crate::command::prelude::*;
 use crate::forward::{API, ApiAnswer, ApiInput};
+use crate::hint::Cause;
 use crate::link::Called;
 use crate::render::escape::{visible_json, visible_lines};
 use crate::render::pretty;
@@ -70,9 +71,18 @@ impl Args {
             ApiRequest::Schema(operation) => help::schemas(context, operation),
             ApiRequest::Call(operation, source) => match read(context.env(), &source) {
                 Ok(input) => carry_out(context, began, operation, input),
-                Err(fault) => failed(context, None, began, &fault),
+                Err(fault) => failed(context, None, began, &explained(context, operation, fault)),
             },
         }
+    }
+}
+
+/// Adds the help of the operation to a fault of the input. The envelope of `--json` stays as it is.
+fn explained(context: &Context, operation: &Operation, fault: Fault) -> Fault {
+    let help = context.hint(&Cause::HelpOf(&format!("api {}", operation.name)));
+    match help.filter(|_| !context.out.is_json()) {
+        Some(help) => fault.detail("hint", help),
+        None => fault,
     }
 }
 

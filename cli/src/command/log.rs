@@ -4,7 +4,6 @@ use super::replay::Filter;
 use crate::command::prelude::*;
 use crate::stream::Streamed;
 use teamlog_team::log::tail::Tail;
-use teamlog_team::worker::who::Who;
 
 /// Default number of events if neither `-n` nor `--since` is set.
 const NEWEST: u64 = 20;
@@ -37,9 +36,6 @@ pub struct Args {
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        if let Some(by) = self.by.as_deref().filter(|_| !context.out.is_json()) {
-            note_unknown(context, &self.team, by)?;
-        }
         let mut filter = self.filter.replay(context)?;
         let default = if filter.since.is_some() { ALL } else { NEWEST };
         filter.actor = self.by.or(filter.actor);
@@ -54,20 +50,4 @@ impl Args {
         };
         context.stream(&self.team, streamed)
     }
-}
-
-/// Maximum number of agents that a note names.
-const NAMED_MAX: usize = 10;
-
-/// Prints a note if no agent of the team has that name. Other programs may have recorded events under this name.
-fn note_unknown(context: &mut Context, team: &str, by: &str) -> Result<(), CommandError> {
-    let crew = context.read(team, Who::default())?;
-    let names: Vec<&str> = crew.agents.iter().map(|agent| &*agent.agent).collect();
-    if names.contains(&by) {
-        return Ok(());
-    }
-    let named = names.iter().take(NAMED_MAX).copied();
-    let named = named.collect::<Vec<_>>().join(", ");
-    let note = format!("no agent {by} in team {team} (agents: {named})");
-    context.out.line(visible(&note))
 }

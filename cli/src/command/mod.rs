@@ -15,6 +15,7 @@ mod board;
 mod bootstrap;
 mod can_write;
 mod child;
+mod close;
 mod completions;
 mod config;
 mod convert;
@@ -37,6 +38,7 @@ mod init;
 mod join;
 mod journal;
 mod keygen;
+mod list;
 mod log;
 mod man;
 mod mcp;
@@ -108,8 +110,8 @@ use teamlog_team::usage::report::UsageAnswer;
 use teamlog_team::{Recorded, lifecycle, log as events, message, receipt, story};
 use verify::{VerifiedLog, VerifiedTeam};
 use work::{
-    add, approve, assign, comment, discard, done, edit, fail, list, next, note, reject, release,
-    reopen, review, show, take, undo,
+    add, approve, assign, comment, discard, done, edit, fail, next, note, reject, release, reopen,
+    review, show, take, undo,
 };
 
 /// Builds everything that depends on the table of subcommands: the clap definition, the effects for the guard, and
@@ -239,7 +241,7 @@ commands! {
     Edit(edit) = "edit", Work, TeamData: "Change texts, priority, labels, times or dependencies",
     Assign(assign) = "assign", Work, TeamData: "Say which agent is to take a task",
     Undo(undo) = "undo", Work, TeamData: "Reverse your last command, or the command of an event",
-    List(list) = "list", Work, Reads: "List tasks: your own, or by status or owner",
+    List(list: of::<team_task::list::ReadTasks>) = "list", Work, Reads: "List tasks: your own, or by status or owner",
     Review(review) = "review", Work(All), TeamData: "Ask for the review of a task that you claimed",
     Approve(approve: of::<team_task::approval::WriteApproval>) = "approve", Work(All), TeamData:
         "Approve a task, which may need it to be completed",
@@ -306,8 +308,9 @@ commands! {
         "Show what needs attention, each with the command that resolves it",
     Board(board: answer::<BoardAnswer>) = "board", Watch, Reads:
         "Watch agents, tasks, attention and events in the terminal",
-    Trace(trace: of::<story::trace::Trace>) = "trace", Watch, Reads: "Show a trace as a timeline, read from the log",
-    Traces(traces) = "traces", Watch(All), Reads: "List traces, newest event first",
+    Trace(trace: read::<Either<story::trace::TraceAnswer, events::traces::TracesAnswer>>) = "trace", Watch, Reads:
+        "Show a trace as a timeline; without --trace-id list them",
+    Traces(traces) = "traces", Watch(Old), Reads: "List traces, newest event first",
     Replay(replay: lines::<Recorded>) = "replay", Watch, Reads:
         "Print events in order; --actor selects one actor's",
     Tail(tail: lines::<Recorded>) = "tail", Watch(Old), Reads: "Print the newest events; -f follows new ones",
@@ -346,6 +349,7 @@ commands! {
     // `journal` moves a whole log to a journal and back.
     Journal(journal) = "journal", Operate(All), Files:
         "Manage journals, which order the events of teams on several hosts",
+    Close(close: recorded::<lifecycle::cleanup::CleanupAnswer>) = "close", Operate(All), TeamData: "Close a team, which can then only be read",
     // `purge` deletes the whole log.
     Purge(purge: changed::<lifecycle::purge::PurgeAnswer>) = "purge", Operate(All), Files:
         "Delete a closed team and its log",

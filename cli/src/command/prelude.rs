@@ -3,7 +3,7 @@
 pub use super::Past;
 pub use super::printed::{answer, changed, of, read, recorded};
 pub use super::stamp::Stamp;
-pub use super::subcommand::{NoOptions, operation, own};
+pub use super::subcommand::{NoOptions, WholeTexts, operation, own};
 pub use crate::context::Context;
 pub use crate::env::ProcessEnv;
 pub use crate::exit::{CommandError, Exit, Outcome};

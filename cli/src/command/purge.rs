@@ -7,10 +7,11 @@ use teamlog_team::lifecycle::purge::PurgeAnswer;
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Delete a closed team and its log; no other command destroys events\n\n\
-        A team is closed by `api cleanup`, which keeps its log.",
+        A team is closed by `teamlog close`, which keeps its log.",
     after_help = "\
 Examples:
-  teamlog api cleanup --input '{\"team_name\":\"demo\",\"force\":true}' && teamlog purge demo --yes"
+  teamlog close demo --force
+  teamlog purge demo --yes"
 )]
 pub struct Args {
     /// The team

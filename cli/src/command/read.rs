@@ -7,6 +7,7 @@ subcommands! {
     operation::<Read>("read", render::inbox::page)
         .at()
         .agent("agent", |read| &mut read.agent)
+        .with(WholeTexts::apply)
         .examples("\
   teamlog read demo --agent dev --unread
   teamlog read demo --agent dev --limit 10 --json

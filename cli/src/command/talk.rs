@@ -45,6 +45,7 @@ pub mod say {
     #[command(after_help = "\
 Examples:
   teamlog say qa the schema is on main --as dev
+  teamlog say lead 'T-6 is done' --priority high --as dev
   git diff | teamlog say qa - --task T-6 --as dev")]
     pub struct Args {
         /// The team
@@ -91,14 +92,18 @@ pub mod inbox {
         /// Also messages that the agent acknowledged
         #[arg(long, conflicts_with = "unread")]
         all: bool,
+        /// Show whole texts
+        #[arg(long)]
+        full: bool,
     }
 
     subcommands! {
         operation::<Read>("inbox", shown::page)
             .at()
             .agent("agent", |read| &mut read.agent)
-            .with(|read, All { all }, _| {
+            .with(|read, All { all, full }, context| {
                 read.unread = !all;
+                context.show_whole(full);
                 Ok(())
             })
             .define(|command| command.mut_arg("unread", |arg| arg.hide(true)))

@@ -1,5 +1,6 @@
 //! `task`: shows a task, and creates, claims, finishes, releases and edits tasks.
 
+use super::words;
 use crate::command::prelude::*;
 use crate::render::attributes::AttributeArgs;
 use crate::render::{claim, task};
@@ -19,8 +20,12 @@ use teamlog_team::task::resources::SetTaskResources;
 use teamlog_team::task::show::TaskShow;
 
 subcommands! {
+    @examples "\
+  teamlog task create demo --subject 'Fix the login'
+  teamlog task claim demo T-5 --worker dev";
     SHOW = operation::<TaskShow>("show", task::card)
         .at()
+        .with(WholeTexts::apply)
         .about("Show a task; with --history also its newest events")
         .examples("\
   teamlog task show demo T-1
@@ -72,7 +77,8 @@ subcommands! {
   teamlog task renew demo T-6 --epoch 1 --lease-ms 3600000");
     COMPLETE = operation::<TaskFinish>("complete", claim::held)
         .own_claim(|finish| claim_fields!(finish, finish.worker.clone()))
-        .with(|finish, Completion { result }, _| {
+        .with(|finish, Completion { mut result }, context| {
+            words::replace_dashes([("result", result.as_mut())], context)?;
             finish.result = result;
             finish_as("completed", finish)
         })
@@ -82,19 +88,22 @@ subcommands! {
   teamlog task complete demo T-6 --epoch 1 --result 'on branch fix-login' --key done-6");
     FAIL = operation::<TaskFinish>("fail", claim::held)
         .own_claim(|finish| claim_fields!(finish, finish.worker.clone()))
-        .with(|finish, Failure { error }, _| {
+        .with(|finish, Failure { mut error }, context| {
+            words::replace_dashes([("error", error.as_mut())], context)?;
             finish.error = error;
             finish_as("failed", finish)
         })
         .about("Mark a claimed task as failed; it can be reopened")
         .examples("\
-  teamlog task fail demo T-6 --epoch 1 --error 'the schema is missing'");
+  teamlog task fail demo T-6 --epoch 1 --error 'the schema is missing'
+  teamlog task fail demo T-6 --worker dev --json");
     RELEASE = operation::<TaskRelease>("release", claim::held)
         .agent("worker", |release| &mut release.worker)
         .own_claim(|release| claim_fields!(release, Some(release.worker.clone())))
         .about("Release a claimed task for other agents; the task is not completed")
         .examples("\
-  teamlog task release demo T-6 --worker dev --epoch 1");
+  teamlog task release demo T-6 --worker dev --epoch 1
+  teamlog task release demo T-6 --worker dev --key back-6");
     CANCEL = operation::<TaskCancel>("cancel", claim::changed)
         .agent_if_known("worker", |cancel| &mut cancel.worker)
         .about("Cancel a task")
@@ -142,6 +151,16 @@ pub(super) fn complete_create(
     options: CreateOptions,
     context: &mut Context,
 ) -> Result<(), CommandError> {
+    if options.description_file.as_deref() == Some(Path::new("-")) && create.subject == "-" {
+        let message =
+            "standard input is read only once, but the subject and --description-file are both -";
+        return Err(CommandError::usage(message));
+    }
+    let texts = [
+        ("subject", Some(&mut create.subject)),
+        ("description", Some(&mut create.description)),
+    ];
+    words::replace_dashes(texts, context)?;
     if let Some(path) = options.description_file {
         create.description = given::text_of_file(context.env(), "description_file", &path)?;
     }
@@ -185,8 +204,13 @@ pub(super) struct EditOptions {
 pub(super) fn complete_edit(
     change: &mut TaskEdit,
     options: EditOptions,
-    _context: &mut Context,
+    context: &mut Context,
 ) -> Result<(), CommandError> {
+    let texts = [
+        ("subject", change.subject.as_mut()),
+        ("description", change.description.as_mut()),
+    ];
+    words::replace_dashes(texts, context)?;
     if options.unblocked {
         change.blocked_by = Some(Vec::new());
     }

@@ -4,6 +4,7 @@ use crate::command::prelude::*;
 use crate::command::send::Options;
 use teamlog_team::message::task_update::TaskUpdate;
 use teamlog_team::projections::{Status, spelling};
+use teamlog_team::task::show::TaskShow;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -48,6 +49,14 @@ pub struct Args {
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         check_status(self.status.as_deref())?;
+        if self
+            .status
+            .as_deref()
+            .and_then(Status::from_name)
+            .is_some_and(Status::is_final)
+        {
+            check_task(context, &self.team, &self.task_id)?;
+        }
         let update = TaskUpdate {
             from: context.agent("--from", self.from)?,
             to: self.to,
@@ -61,6 +70,15 @@ impl Args {
         };
         self.options.send(context, &self.team, update.into())
     }
+}
+
+/// Refuses a report that finishes a task that does not exist, because its id is probably mistyped. Other reports create the task.
+fn check_task(context: &mut Context, team: &str, task_id: &str) -> Result<(), CommandError> {
+    let show = TaskShow {
+        task_id: task_id.to_owned(),
+        ..TaskShow::default()
+    };
+    context.read(team, show).map(drop)
 }
 
 /// Refuses an unknown status, because a message with an unknown status would be recorded and change nothing.

@@ -34,3 +34,24 @@ pub fn joined(typed: &[String], name: &str, context: &Context) -> Result<String,
         words => text(&words.join(" "), name, context),
     }
 }
+
+/// Replaces each text `-` by standard input, which can be read only once.
+pub fn replace_dashes<const N: usize>(
+    texts: [(&str, Option<&mut String>); N],
+    context: &Context,
+) -> Result<(), CommandError> {
+    let dashes = texts
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
+    let dashes: Vec<(&str, &mut String)> =
+        dashes.filter(|(_, value)| value.as_str() == "-").collect();
+    if let [(first, _), (second, _), ..] = &*dashes {
+        let message =
+            format!("standard input is read only once, but {first} and {second} are both -");
+        return Err(CommandError::usage(message));
+    }
+    for (name, value) in dashes {
+        *value = text("-", name, context)?;
+    }
+    Ok(())
+}

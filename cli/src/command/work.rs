@@ -1,7 +1,5 @@
-//! Short commands for tasks: `add`, `next`, `claim`, `note`, `done`, `fail`, `release`, `drop`, `reopen`, `show`,
-//! `edit`, `assign`, `undo`, `list`, `review`, `approve`,
-//! `reject` and `comment`. Each is a short form of a command of `task` or `tasks`, or
-//! of an operation.
+//! Short commands for tasks: `add`, `next`, `claim`, `note`, `done`, `fail`, `release`, `drop`, `reopen`, `show`, `edit`, `assign`,
+//! `undo`, `review`, `approve`, `reject` and `comment`. Each is a short form of a command of `task`, or of an operation.
 
 use super::task::{complete_create, complete_edit, finish_as};
 use super::words;
@@ -109,6 +107,7 @@ pub mod done {
             })
             .examples("\
   teamlog done T-6 'on branch fix-login' --as dev
+  teamlog done T-6 --epoch 1 --as dev
   echo 'on branch fix-login' | teamlog done T-6 - --as dev")
     }
 }
@@ -125,6 +124,7 @@ pub mod fail {
             })
             .examples("\
   teamlog fail T-6 'the schema is missing' --as dev
+  teamlog fail T-6 'no access to the server' --epoch 1 --as dev
   echo 'the schema is missing' | teamlog fail T-6 - --as dev")
     }
 }
@@ -151,6 +151,9 @@ pub mod discard {
         operation::<TaskCancel>("drop", claim::changed)
             .agent_if_known("worker", |cancel| &mut cancel.worker)
             .claim_if_own(|cancel| claim_fields!(cancel, cancel.worker.clone()))
+            .with(|cancel, NoOptions {}, context| {
+                words::replace_dashes([("reason", cancel.reason.as_mut())], context)
+            })
             .details("Only its holder, or the leader with --force, can drop a claimed task. Others can use the task again after \
                 `teamlog release`.")
             .examples("\
@@ -181,6 +184,7 @@ pub mod show {
     subcommands! {
         operation::<TaskShow>("show", render::task::card)
             .at()
+            .with(WholeTexts::apply)
             .examples("\
   teamlog show T-1
   teamlog show T-1 --history")
@@ -235,33 +239,6 @@ pub mod undo {
             "undid {kind} (event {seq}): {}",
             visible(&answer.text)
         )]
-    }
-}
-
-pub mod list {
-    use super::*;
-    use teamlog_team::task::list::ReadTasks;
-
-    #[derive(Debug, clap::Args)]
-    #[group(skip)]
-    struct Mine {
-        /// Only tasks of the acting agent
-        #[arg(long, conflicts_with = "owner")]
-        mine: bool,
-    }
-
-    subcommands! {
-        operation::<ReadTasks>("list", render::task::page)
-            .at()
-            .with(|read, Mine { mine }, context| {
-                if mine {
-                    read.0.owner = Some(context.agent("--as", None)?);
-                }
-                Ok(())
-            })
-            .examples("\
-  teamlog list --mine --as dev
-  teamlog list --status completed --limit 20")
     }
 }
 
@@ -373,6 +350,7 @@ pub mod reject {
     #[command(after_help = "\
 Examples:
   teamlog reject T-12 'the tests are missing' --as lead
+  teamlog reject demo T-12 'no tests' --as lead
   echo 'no tests' | teamlog reject T-12 - --as lead")]
     pub struct Args {
         /// The team
@@ -418,6 +396,7 @@ pub mod comment {
                 to report on your work use `teamlog note`.")
             .examples("\
   teamlog comment T-6 'the schema has changed' --as qa
+  teamlog comment T-6 please rebase --as lead
   git diff | teamlog comment T-6 - --as qa")
     }
 }

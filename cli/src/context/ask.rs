@@ -112,19 +112,33 @@ impl Context {
     }
 
     pub fn stream(&mut self, team: &str, wanted: Streamed) -> Outcome {
-        if self.is_remote {
-            return self.stream_remote(team, wanted);
+        let filter = wanted.finite_filter().cloned();
+        let is_empty = match self.is_remote {
+            true => self.stream_remote(team, wanted)?,
+            false => self.stream_here(team, wanted)?,
+        };
+        if let Some(filter) = filter.filter(|_| is_empty) {
+            self.out.flush()?;
+            self.note_unmatched(team, &filter);
         }
+        self.ended(Exit::Done)
+    }
+
+    /// Prints the events of a stream. Returns true if there were none.
+    fn stream_here(&mut self, team: &str, wanted: Streamed) -> Result<bool, CommandError> {
         let mut opened = self.team(team)?;
         let view = self.view();
         let mut lines = Lines::new(&mut self.out, view);
         let streamed = wanted.run(&mut opened, &mut lines);
+        let is_empty = lines.is_empty;
         lines.written?;
         streamed?;
-        self.done(opened, Exit::Done)
+        self.held = Some(opened);
+        Ok(is_empty)
     }
 
-    fn stream_remote(&mut self, team: &str, wanted: Streamed) -> Outcome {
+    /// Prints the events of a stream from the daemon on another machine. Returns true if there were none.
+    fn stream_remote(&mut self, team: &str, wanted: Streamed) -> Result<bool, CommandError> {
         let (client, who) = self.far(team)?;
         let in_words = wanted.has_words() && !self.out.is_json();
         let view = self.view();
@@ -144,12 +158,13 @@ impl Context {
             }
             lines.idle()
         });
+        let is_empty = lines.is_empty;
         lines.written?;
         let ended = ended?.ok_or_else(|| not_served(team))?;
         self.told(ended)?;
         match unread {
             Some(error) => Err(unreadable(error)),
-            None => Ok(Exit::Done),
+            None => Ok(is_empty),
         }
     }
 

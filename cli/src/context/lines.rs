@@ -10,6 +10,8 @@ use teamlog_team::engine::Event;
 pub struct Lines<'a> {
     out: &'a mut Output,
     view: View,
+    /// True until the first line.
+    pub is_empty: bool,
     pub written: Result<(), CommandError>,
 }
 
@@ -18,6 +20,7 @@ impl<'a> Lines<'a> {
         Lines {
             view,
             out,
+            is_empty: true,
             written: Ok(()),
         }
     }
@@ -31,6 +34,7 @@ impl<'a> Lines<'a> {
 
 impl EventSink for Lines<'_> {
     fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()> {
+        self.is_empty = false;
         self.written = match self.out.is_json() {
             true => self.out.json_line(json),
             false => self.out.line(event::line(event, &self.view)),
@@ -38,6 +42,7 @@ impl EventSink for Lines<'_> {
         self.goes_on()
     }
     fn json(&mut self, line: &[u8]) -> ControlFlow<()> {
+        self.is_empty = false;
         self.written = self.out.json_line(line);
         self.goes_on()
     }

@@ -12,6 +12,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use teamlog_team::engine::Point;
 use teamlog_team::engine::{Clock, Error, JournalIdentity, Receipt, SystemClock, Timestamp};
+use teamlog_team::worker::who::Who;
 use teamlog_team::{BackupDir, Failure, Root, Team, names};
 
 impl Context {
@@ -39,6 +40,14 @@ impl Context {
         }
     }
 
+    /// Returns true if the team of the environment, or the only open team, has this agent.
+    pub fn has_agent(&mut self, name: &str) -> bool {
+        let crew = self
+            .team_named(None)
+            .and_then(|team| self.read(&team, Who::default()));
+        crew.is_ok_and(|crew| crew.agents.iter().any(|agent| agent.agent == name))
+    }
+
     fn only_team(&self) -> Result<String, CommandError> {
         let root = self.data()?;
         let only = root.only_team();
@@ -47,7 +56,7 @@ impl Context {
             let error = CommandError::from(failure);
             match has_none {
                 true => error.beside(self.hint(&Cause::NoTeamYet)),
-                false => error.and_hint("name the team: --team NAME, or export TEAMLOG_TEAM=NAME"),
+                false => error.and_hint("name the team: -t NAME, or export TEAMLOG_TEAM=NAME"),
             }
         })
     }

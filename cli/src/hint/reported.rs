@@ -224,15 +224,19 @@ fn about_nouns(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
             "to see how it ended: {}",
             caller.command(&format!("status {team}"))
         )),
-        "team_open" if caller.is_operator => {
-            let input =
-                quoted(&serde_json::json!({"team_name": error.detail("team")?}).to_string());
-            Some(format!(
-                "to close it: {}",
-                caller.command(&format!("api cleanup --input {input} --json"))
-            ))
-        }
+        "team_open" if caller.is_operator => Some(format!(
+            "to close it: {}",
+            caller.command(&format!("close {team}"))
+        )),
         "team_open" => ask_operator("close the team"),
+        "too_large" => Some(format!(
+            "to share a long text: {}",
+            caller.command("artifact put --help")
+        )),
+        "shutdown_gate_blocked" => Some(format!(
+            "to see the unfinished tasks: {}",
+            caller.command(&format!("list {team}"))
+        )),
         "mode_denied" | "mode_not_found" => {
             let session = session(error);
             let typed = typed_here(&caller.program, error.message());

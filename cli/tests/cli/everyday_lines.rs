@@ -268,7 +268,7 @@ const NAIVE: &[(&str, i32, &str)] = &[
     ("help", 0, "Usage: teamlog"),
     ("status", 0, "demo: "),
     ("claim demo 1", 2, "TEAMLOG_AGENT=NAME"),
-    ("close demo", 2, "teamlog done TASK"),
+    ("close demo", 1, "--force"),
     ("inbox demo", 2, "TEAMLOG_AGENT=NAME"),
     ("init 'my team'", 1, "init my-team"),
     ("init ../x", 1, "init x"),
@@ -333,12 +333,12 @@ const NAIVE: &[(&str, i32, &str)] = &[
     ),
     (
         "task-update demo --from dev --to lead --task-id TYPO --status done",
-        0,
-        "was created",
+        1,
+        "tasks demo",
     ),
     ("tasks demo --status open", 2, "--status pending"),
-    ("trace demo", 2, "teamlog traces"),
-    ("trace demo --trace-id nope", 0, "teamlog traces demo"),
+    ("trace demo", 0, "no recent event belongs to a trace"),
+    ("trace demo --trace-id nope", 0, "teamlog trace demo"),
     ("replay demo --since foo", 2, "yesterday"),
     ("diff demo --from yesterday", 0, "demo: "),
     ("status demo --at foo", 2, "yesterday"),
@@ -350,8 +350,12 @@ const NAIVE: &[(&str, i32, &str)] = &[
     ("mode start demo swarm", 1, "use team"),
     ("verify demo --against nope", 1, "teamlog head demo"),
     ("purge demo --yes", 1, "to close it"),
-    ("api claim-task --input '{bad'", 1, "Invalid --input JSON"),
-    ("setup gemini", 2, "claude, codex"),
+    (
+        "api claim-task --input '{bad'",
+        1,
+        "teamlog api claim-task --help",
+    ),
+    ("setup gemini", 2, "teamlog setup claude"),
 ];
 
 #[test]

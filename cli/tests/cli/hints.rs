@@ -28,6 +28,7 @@ const CLOSED: &str = "api cleanup --input '{\"team_name\":\"demo\"}'";
 const RESERVED: &[&str] = &[
     "init ",
     "purge ",
+    "close ",
     "serve",
     "token ",
     "config set",
@@ -179,6 +180,15 @@ const FAILURES: &[Failure] = &[
     failure("append_conflict", &[], "append demo --kind k_1 --if-seq 0"),
     failure("team_closed", &[CLOSED], MADE),
     failure("team_open", &[], "purge demo --yes"),
+    prepared(
+        "too_large",
+        |cli| {
+            let body = "x".repeat(2_000_000);
+            cli.file("big.json", &format!("{{\"body\":\"{body}\"}}"));
+        },
+        "send demo --to dev --type message --payload-file big.json",
+    ),
+    failure("shutdown_gate_blocked", &[MADE], "close demo"),
     failure("team_not_found", &[], "status dmo"),
     failure(
         "mode_not_active",

@@ -54,6 +54,7 @@ mod integrity;
 mod kills;
 mod leftovers;
 mod mcp;
+mod mistyped;
 mod modes;
 mod moving;
 mod next_steps;

@@ -16,9 +16,11 @@ operation! {
     "cleanup": Records(Cleanup {
         /// Close the team even if work is unfinished
         #[serde(default)]
+        #[arg(long)]
         force: bool,
         /// Close the team although tasks failed
         #[serde(default)]
+        #[arg(long)]
         confirm_issues: bool,
     }) -> CleanupAnswer = Team::cleanup,
     refuses = [ShutdownConfirm, ShutdownGateBlocked, ShutdownRejected],
