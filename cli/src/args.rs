@@ -171,6 +171,8 @@ mod tests {
             .map(ToString::to_string)
             .unwrap_or_default();
         let shown = help.split("Examples:\n").nth(1).unwrap_or_default();
+        // An example may go on in the next line.
+        let shown = shown.replace("\\\n", "");
         let lines = shown.lines().take_while(|line| !line.is_empty());
         let found: Vec<_> = lines.flat_map(commands).collect();
         let name = |argv: &[OsString]| argv.join(OsString::from(" ").as_os_str());

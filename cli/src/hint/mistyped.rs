@@ -107,7 +107,7 @@ fn text_with_dash(argv: &[OsString]) -> Option<Correction> {
     Some(Correction::always(argv))
 }
 
-/// Puts the name of an agent or a status, which stands in the place of TEAM, behind its option.
+/// Adds the option for the name of an agent or a status that was typed in the place of TEAM.
 fn names(words: &Words) -> Vec<Correction> {
     let Some([word]) = words.together() else {
         return Vec::new();
