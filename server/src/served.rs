@@ -172,6 +172,7 @@ impl Served {
         let options = RootOptions {
             background: Some(checks.clone()),
             past_folds: Some(Arc::new(folds)),
+            settlements: Some(Arc::default()),
             ..root.options().clone()
         };
         Served {

@@ -50,6 +50,7 @@ pub mod search;
 mod shapes;
 pub mod shell;
 pub mod story;
+pub mod subscription;
 pub mod task;
 pub mod thread;
 mod time;

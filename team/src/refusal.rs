@@ -78,6 +78,18 @@ codes! {
     LogReplaced = "log_replaced",
     /// A condition of the append does not hold: an event that it excludes was appended.
     AppendConflict = "append_conflict",
+    /// No subscription has that name.
+    SubscriptionNotFound = "subscription_not_found",
+    /// A subscription of that name exists already, with another filter.
+    SubscriptionExists = "subscription_exists",
+    /// Another consumer took over the subscription.
+    SubscriptionFenced = "subscription_fenced",
+    /// The file of the subscription is damaged.
+    SubscriptionDamaged = "subscription_damaged",
+    /// The event was not delivered to this consumer under its lease.
+    EventNotDelivered = "event_not_delivered",
+    /// The event is not parked in the subscription.
+    EventNotParked = "event_not_parked",
     /// The kind is reserved for teamlog's own commands.
     ReservedKind = "reserved_kind",
     /// A time is too far in the future to be explained by clocks that differ.

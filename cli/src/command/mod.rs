@@ -63,6 +63,8 @@ mod setup;
 mod stamp;
 mod state;
 mod status;
+mod subscribe;
+mod subscription;
 mod tail;
 mod talk;
 mod task;
@@ -320,6 +322,10 @@ commands! {
         "Call an operation of the team API; for brokers and agents",
     Append(append: recorded::<Either<events::append::AppendAnswer, events::append_batch::BatchAnswer>>) = "append", Integrate, TeamData:
         "Record events of your own kinds, which change no task",
+    Subscribe(subscribe: lines::<Recorded>) = "subscribe", Integrate, TeamData("--exec"):
+        "Receive events in order, once each is acknowledged; continues after a restart",
+    Subscription(subscription) = "subscription", Integrate(All), TeamData:
+        "List, show and delete subscriptions, and deliver parked events again",
     // `rehydrate --salvage` leaves out unreadable events.
     Rehydrate(rehydrate: changed::<events::rehydrate::RehydrateAnswer>) = "rehydrate", Trust, TeamData("--salvage"):
         "Rebuild state, index and view files from the log",

@@ -1,5 +1,7 @@
 //! `serve`: runs the daemon of a data root. `--status` and `--stop` contact the running daemon.
 
+mod subscriptions;
+
 use crate::command::prelude::*;
 use crate::exit;
 use crate::file::{check_private, open};
@@ -11,6 +13,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+use subscriptions::Runners;
 use teamlog_server::{Daemon, Running, ServeOptions, StartError, TlsFiles, running, stream};
 use teamlog_team::RootOptions;
 
@@ -192,10 +195,14 @@ impl Args {
         options.forward = Some(Arc::new(resident));
         options.signals = true;
         options.confined = true;
+        let subscriptions = subscriptions::read(context.env(), &root)?;
         exit::install_resident_panic_hook();
         let daemon = teamlog_server::serve(options).map_err(refused)?;
+        let runners = Runners::start(subscriptions, daemon.served(), context.env())?;
         ready(context, &daemon)?;
-        if daemon.wait() {
+        let done = daemon.wait();
+        runners.join();
+        if done {
             return Ok(Exit::Done);
         }
         let message = "the daemon stopped before all running commands ended";

@@ -46,13 +46,15 @@ use teamlog_team::import::messages::ImportMessages;
 use teamlog_team::lifecycle::freshness::AsOf;
 use teamlog_team::log::await_event::AwaitEvent;
 use teamlog_team::log::sync_views::SyncViews;
+use teamlog_team::subscription::fetch::FetchSubscription;
 use unknown::outcome_unknown;
 
 /// Names of calls that may wait for other agents.
-const WAITING: [&str; 5] = [
+const WAITING: [&str; 6] = [
     SEND_AND_WAIT.name,
     "wait",
     AwaitEvent::NAME,
+    FetchSubscription::NAME,
     SyncViews::NAME,
     API.name,
 ];

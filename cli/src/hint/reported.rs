@@ -208,6 +208,18 @@ fn about_nouns(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
             command(format!("read {team} --agent {agent}"))
         }
         "thread_not_found" => listed(format!("thread search {team}")),
+        "subscription_not_found" => listed(format!("subscription list {team}")),
+        "event_not_parked" | "subscription_exists" => {
+            let name = error.detail("name").map(quoted)?;
+            command(format!("subscription show {team} {name}"))
+        }
+        "subscription_damaged" if caller.is_operator => {
+            let name = error.detail("name").map(quoted)?;
+            Some(format!(
+                "to delete it: {}",
+                caller.command(&format!("subscription delete {team} {name}"))
+            ))
+        }
         "artifact_not_found" => listed(format!("artifact list {team}")),
         "token_not_found" if caller.is_operator => listed(format!("token list {team}")),
         "run_not_found" if caller.leads() => Some(format!(

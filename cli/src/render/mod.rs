@@ -30,6 +30,7 @@ pub mod prompt;
 pub mod retire;
 pub mod status;
 pub mod style;
+pub mod subscription;
 pub mod table;
 pub mod task;
 pub mod teams;

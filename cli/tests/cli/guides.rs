@@ -116,6 +116,16 @@ fn the_day_of_a_lead_runs() {
     );
 }
 
+#[test]
+fn the_guide_to_subscriptions_runs() {
+    let guide = blocks(&document("docs/subscriptions.md"), "subscriptions").concat();
+    assert!(guide.lines().count() > 5, "{guide}");
+    teaches(
+        &guide,
+        &["build_failed at 2\nbuild_failed at 3", "alerts  at 3"],
+    );
+}
+
 /// Maximum length of README: two screens, and a table of further documents.
 const README_LINES_MAX: usize = 120;
 

@@ -81,6 +81,7 @@ mod schema_document;
 mod schemas;
 mod sharing;
 mod stopped;
+mod subscriptions;
 mod surface;
 mod surfaces;
 mod syscalls;

@@ -170,6 +170,7 @@ export type AttentionKind =
   | "overdue_ack"
   | "overdue"
   | "dead_letter"
+  | "subscription_parked"
   | "write_refused"
   | "approval_rejected"
   | "approval_missing"

@@ -25,6 +25,7 @@ const WORDS: Record<AttentionKind, string> = {
   overdue_ack: "ack overdue",
   overdue: "overdue",
   dead_letter: "dead letter",
+  subscription_parked: "events parked",
   write_refused: "write refused",
   approval_rejected: "rejected",
   approval_missing: "waits for an approval",

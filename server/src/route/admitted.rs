@@ -8,6 +8,7 @@ use crate::caller::{Caller, Reach, Scope};
 use crate::reply::Reply;
 use crate::served::Served;
 use teamlog_team::api::Effect;
+use teamlog_team::projections::agent_token::event::AgentScope;
 
 /// Returns the team of a call: the caller's own team, or the team that the request names if the caller may use all teams.
 /// Returns `None` if the call concerns no team. Returns a 403 reply if the caller may only read, and a 400 or 404 reply if no
@@ -25,7 +26,9 @@ pub(crate) fn team(
         return Err(problem.into_reply());
     }
     let records = method == Method::Post && effect == Effect::Records;
-    if records && caller.scope == Scope::Read {
+    // An operation that records no event but has another scope than `read` changes files beside the log.
+    let changes = records || (effect != Effect::Records && wanted != AgentScope::Read);
+    if changes && caller.scope == Scope::Read {
         let message = "the page session may only read";
         let problem = Problem::new("forbidden", message).detail("hint", "teamlog dashboard --act");
         return Err(problem.into_reply());

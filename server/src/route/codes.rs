@@ -65,13 +65,15 @@ codes! {
     404:
         not_found(NOT_FOUND) unknown_operation team_not_found(TEAM_NOT_FOUND) task_not_found(TASK_NOT_FOUND)
         thread_not_found(THREAD_NOT_FOUND) worker_not_found manifest_not_found dead_letter_not_found mode_not_found
-        run_not_found backup_not_found artifact_not_found message_not_found token_not_found;
+        run_not_found backup_not_found artifact_not_found message_not_found token_not_found
+        subscription_not_found;
     405: method_not_allowed;
     408: request_timeout;
     409:
         epoch_mismatch(EPOCH_MISMATCH) claim_conflict(TASK_NOT_CLAIMABLE, TASK_NOT_IN_PROGRESS)
         blocked_dependency(TASK_NOT_CLAIMABLE) already_terminal(TASK_NOT_CLAIMABLE, TASK_NOT_IN_PROGRESS)
         resource_conflict approval_required invalid_transition version_conflict task_exists team_exists team_closed team_open
+        subscription_exists subscription_fenced event_not_delivered event_not_parked
         cursor_ahead append_conflict past_read_only log_replaced response_too_large daemon_version_mismatch journal_team
         journal_refused journal_left journal_trimmed;
     413: too_large;
@@ -82,7 +84,7 @@ codes! {
     429: budget_exceeded rate_limited[1];
     431: head_too_large;
     500:
-        internal operation_failed undecodable artifact_damaged failed io not_permitted unsupported_format newer_log
+        internal operation_failed undecodable artifact_damaged subscription_damaged failed io not_permitted unsupported_format newer_log
         foreign_file journal_behind journal_forked;
     503:
         locked[1] busy[1] past_busy[1] lock_lost[1] poisoned sync_failed damaged rolled_back derived_unusable

@@ -20,6 +20,7 @@ mod record;
 mod request;
 mod root;
 mod runs;
+mod subscriptions;
 mod table;
 mod tasks;
 mod teams;

@@ -3,7 +3,7 @@
 use super::endpoint::Route;
 use super::{
     attention, comments, deliveries, events, inbox, openapi, operations, page_session, paths, root,
-    runs, tasks, teams, threads, usage,
+    runs, subscriptions, tasks, teams, threads, usage,
 };
 use crate::call::Method;
 use serde_json::{Map, Value};
@@ -14,8 +14,8 @@ use teamlog_team::thread::{post::ThreadPostAnswer, start::ThreadAnswer};
 use teamlog_team::usage::report::{ReportUsage, TOKENS_MAX, Usage};
 use teamlog_team::usage::series::UsageSeries;
 use teamlog_team::{
-    bootstrap, integrity, lifecycle, log, message, mode, receipt, resource, search, story, task,
-    thread, worker,
+    bootstrap, integrity, lifecycle, log, message, mode, receipt, resource, search, story,
+    subscription, task, thread, worker,
 };
 
 /// Every route, in the order of the documents. If two patterns match a path, the first pattern is used.
@@ -120,6 +120,26 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::answers::<log::traces::Traces>("/v1/traces", "listTraces"),
         Route::answers::<log::points::ReadDiff>("/v1/diff", "getDiff").page(1_000),
         Route::answers::<mode::show::ModeList>("/v1/modes", "listModes").page(1_000),
+        // Subscriptions
+        Route::answers::<subscription::manage::SubscriptionList>("/v1/subscriptions", "listSubscriptions")
+            .of_now(),
+        Route::answers::<subscription::manage::Subscribe>("/v1/subscriptions", "subscribe")
+            .in_body(),
+        Route::answers::<subscription::manage::ShowSubscription>("/v1/subscriptions/{name}", "getSubscription")
+            .of_now(),
+        Route::looks("/v1/subscriptions/{name}/fetch", "fetchSubscription", subscriptions::fetch)
+            .like::<subscription::fetch::FetchSubscription>()
+            .in_body(),
+        Route::answers::<subscription::settle::AckSubscription>("/v1/subscriptions/{name}/ack", "ackSubscription")
+            .in_body(),
+        Route::answers::<subscription::settle::NakSubscription>("/v1/subscriptions/{name}/nak", "nakSubscription")
+            .in_body(),
+        Route::answers::<subscription::settle::ReleaseSubscription>("/v1/subscriptions/{name}/release", "releaseSubscription")
+            .in_body(),
+        Route::answers::<subscription::manage::ReplaySubscription>("/v1/subscriptions/{name}/replay", "replaySubscription")
+            .in_body(),
+        Route::answers::<subscription::manage::DeleteSubscription>("/v1/subscriptions/{name}/delete", "deleteSubscription")
+            .in_body(),
         // Verification and integrity
         Route::answers::<integrity::verify::VerifyLast>("/v1/verify", "getVerification")
             .of_now(),

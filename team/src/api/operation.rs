@@ -11,7 +11,7 @@ use crate::operation::{Effect, Op};
 use crate::projections::agent_token::event::AgentScope;
 use crate::{
     agent_token, artifact, attention, bootstrap, integrity, lifecycle, log, message, mode,
-    ownership, receipt, resource, search, story, task, thread, undo, usage, worker,
+    ownership, receipt, resource, search, story, subscription, task, thread, undo, usage, worker,
 };
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
@@ -364,6 +364,16 @@ pub static OPERATIONS: &[Operation] = &[
     row::<story::trace::Trace>(),
     row::<log::traces::Traces>(),
     row::<log::points::ReadDiff>(),
+    // Subscriptions.
+    row::<subscription::manage::Subscribe>(),
+    row::<subscription::manage::SubscriptionList>(),
+    row::<subscription::manage::ShowSubscription>(),
+    row::<subscription::fetch::FetchSubscription>(),
+    row::<subscription::settle::AckSubscription>(),
+    row::<subscription::settle::NakSubscription>(),
+    row::<subscription::settle::ReleaseSubscription>(),
+    row::<subscription::manage::ReplaySubscription>(),
+    row::<subscription::manage::DeleteSubscription>(),
     // Verification.
     row::<integrity::verify::Verify>(),
     row::<integrity::verify::VerifyLast>(),

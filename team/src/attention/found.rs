@@ -1,7 +1,9 @@
 //! Searches for attention items. Each search uses an index of open entries and does not read the log's history.
 
 use super::approvals::approvals;
-use super::{AttentionItem, AttentionKind, AttentionScan, AttentionWaitsFor, agents, tasks};
+use super::{
+    AttentionItem, AttentionKind, AttentionScan, AttentionWaitsFor, agents, subscriptions, tasks,
+};
 use crate::handle::next;
 use crate::operation::prelude::*;
 use crate::projections::task::ClaimState;
@@ -27,6 +29,7 @@ pub(super) const FINDERS: &[fn(&mut AttentionScan<'_>) -> Result<()>] = &[
     leases_expired,
     tasks::overdue,
     overdue_acks,
+    subscriptions::parked,
     writes_refused,
     stale_tasks,
 ];

@@ -4,6 +4,7 @@
 mod agents;
 mod approvals;
 mod found;
+mod subscriptions;
 mod tasks;
 
 use crate::operation::prelude::*;
@@ -99,6 +100,8 @@ words! {
         Overdue = "overdue",
         /// A message was not acknowledged in time
         OverdueAck = "overdue_ack",
+        /// A subscription gave up events after their last attempt
+        SubscriptionParked = "subscription_parked",
         /// The guard refused an agent's write
         WriteRefused = "write_refused",
         /// A task in progress requires an approval and has no decision yet
@@ -138,6 +141,7 @@ impl AttentionKind {
             | AttentionKind::LeaseExpired
             | AttentionKind::Overdue
             | AttentionKind::OverdueAck
+            | AttentionKind::SubscriptionParked
             | AttentionKind::WriteRefused
             | AttentionKind::ApprovalMissing
             | AttentionKind::StaleTask => AttentionSeverity::Warning,
@@ -163,6 +167,7 @@ impl AttentionKind {
             AttentionKind::LeaseExpired => "lease expired",
             AttentionKind::Overdue => "overdue",
             AttentionKind::OverdueAck => "ack overdue",
+            AttentionKind::SubscriptionParked => "events parked",
             AttentionKind::WriteRefused => "write refused",
             AttentionKind::ApprovalMissing => "approval missing",
             AttentionKind::StaleTask => "stale",
@@ -312,8 +317,11 @@ impl Team {
         let minutes = asked.stale_minutes.unwrap_or(STALE_MINUTES);
         let micros = i64::try_from(minutes.saturating_mul(60_000_000)).unwrap_or(i64::MAX);
         let stale_before = now.plus_micros(-micros);
+        // Subscriptions have no past.
+        let log = self.past().is_none().then(|| self.log.clone());
         self.survey(|live, reader| {
             let mut look = AttentionScan {
+                log: log.as_ref(),
                 live,
                 reader,
                 team: &team,
@@ -341,6 +349,8 @@ impl Team {
 
 /// A scan of a team, with the items found so far.
 struct AttentionScan<'a> {
+    /// The log, whose directory has the files of subscriptions; `None` for a point in the past.
+    log: Option<&'a Log>,
     live: &'a Live,
     reader: &'a Reader,
     team: &'a str,

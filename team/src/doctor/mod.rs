@@ -25,6 +25,7 @@ pub mod repair;
 mod salvage;
 mod segments;
 mod sidecars;
+mod subscriptions;
 mod views;
 
 pub use git::TrackedByGit;
@@ -300,7 +301,7 @@ fn check_everything<'a>(
 type Checker = fn(&Observations<'_>) -> Observation<Check>;
 
 /// All checks with their names, in the order of the answer.
-const CHECKS: [(&str, Checker); 21] = [
+const CHECKS: [(&str, Checker); 22] = [
     ("index_integrity", audit::index),
     ("malformed_jsonl", malformed_jsonl::check),
     ("snapshot_monotonicity", audit::snapshots),
@@ -313,6 +314,7 @@ const CHECKS: [(&str, Checker); 21] = [
     ("modes", modes::check),
     ("bootstrap", bootstrap::check),
     ("artifacts", artifacts::check),
+    ("subscriptions", subscriptions::check),
     ("quarantine", quarantine::check),
     ("backups", backups::check),
     ("leftovers", leftovers::check),

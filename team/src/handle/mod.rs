@@ -17,6 +17,7 @@ pub mod pasts;
 mod prelude;
 pub(crate) mod rollback;
 pub mod root;
+pub mod settlements;
 pub(crate) mod staged;
 pub mod staging;
 pub mod team;

@@ -8,6 +8,7 @@ use crate::handle::notes::Notes;
 use crate::handle::open_team::{OpenTeam, OpenTeams, Pause};
 use crate::handle::past_folds::PastFolds;
 use crate::handle::prelude::*;
+use crate::handle::settlements::Settlements;
 use crate::projections::live::fold_version;
 use teamlog_engine::IdSource;
 use teamlog_engine::internals::layout::{EVENTS_DIR, LOG_FILE};
@@ -50,6 +51,8 @@ pub struct RootOptions {
     pub background: Option<Arc<dyn Background>>,
     /// Limit on folds of past states. Only a long-running process sets a limit.
     pub past_folds: Option<Arc<PastFolds>>,
+    /// Acks of subscriptions that share one write. Only a long-running process sets this field.
+    pub settlements: Option<Arc<Settlements>>,
     /// Commands that stop this process and start it again, one per line. Only a long-running process sets these commands. The error
     /// message of a team that the process can no longer write shows these commands.
     pub restart: Option<String>,
@@ -69,6 +72,7 @@ impl Default for RootOptions {
             authenticated: None,
             background: None,
             past_folds: None,
+            settlements: None,
             restart: None,
         }
     }

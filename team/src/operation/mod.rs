@@ -15,11 +15,11 @@ use serde::de::DeserializeOwned;
 /// The effect of an operation on the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Only reads.
+    /// Only reads. An operation with the scope `act` also changes files of this host beside the log.
     Reads,
     /// Records events.
     Records,
-    /// Only reads, after waiting for an event.
+    /// Like `Reads`, after waiting for an event.
     Waits,
 }
 

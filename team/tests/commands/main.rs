@@ -108,6 +108,7 @@ mod stalls;
 mod state;
 mod stories;
 mod story_formats;
+mod subscriptions;
 mod supervision;
 mod tags;
 mod task_lists;

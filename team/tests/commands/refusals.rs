@@ -15,7 +15,7 @@ use teamlog_team::api::{self, OPERATIONS};
 type History = Vec<(&'static str, Value)>;
 
 /// Codes that the tests of another file reach, because a row of the table cannot reach these codes.
-const ELSEWHERE: [(&str, &[&str], &str); 14] = [
+const ELSEWHERE: [(&str, &[&str], &str); 22] = [
     // This refusal needs a caller that names itself outside of the input.
     (
         "update-task",
@@ -97,6 +97,82 @@ const ELSEWHERE: [(&str, &[&str], &str); 14] = [
         "artifact-get",
         &["ArtifactDamaged"],
         include_str!("artifacts.rs"),
+    ),
+    // These refusals need a lease, a delivered event, or a damaged file.
+    (
+        "subscribe",
+        &[
+            "SubscriptionExists",
+            "SubscriptionDamaged",
+            "CursorAhead",
+            "TooLarge",
+            "ActorMismatch",
+        ],
+        include_str!("subscriptions.rs"),
+    ),
+    (
+        "show-subscription",
+        &["SubscriptionNotFound", "SubscriptionDamaged"],
+        include_str!("subscriptions.rs"),
+    ),
+    (
+        "fetch-subscription",
+        &[
+            "SubscriptionNotFound",
+            "SubscriptionFenced",
+            "SubscriptionDamaged",
+            "CursorAhead",
+            "LogReplaced",
+            "ActorMismatch",
+        ],
+        include_str!("subscriptions.rs"),
+    ),
+    (
+        "ack-subscription",
+        &[
+            "SubscriptionNotFound",
+            "SubscriptionFenced",
+            "SubscriptionDamaged",
+            "EventNotDelivered",
+            "ActorMismatch",
+        ],
+        include_str!("subscriptions.rs"),
+    ),
+    (
+        "nak-subscription",
+        &[
+            "SubscriptionNotFound",
+            "SubscriptionFenced",
+            "SubscriptionDamaged",
+            "EventNotDelivered",
+            "ActorMismatch",
+        ],
+        include_str!("subscriptions.rs"),
+    ),
+    (
+        "release-subscription",
+        &[
+            "SubscriptionNotFound",
+            "SubscriptionFenced",
+            "SubscriptionDamaged",
+            "ActorMismatch",
+        ],
+        include_str!("subscriptions.rs"),
+    ),
+    (
+        "replay-subscription",
+        &[
+            "SubscriptionNotFound",
+            "SubscriptionDamaged",
+            "EventNotParked",
+            "ActorMismatch",
+        ],
+        include_str!("subscriptions.rs"),
+    ),
+    (
+        "delete-subscription",
+        &["SubscriptionNotFound", "ActorMismatch"],
+        include_str!("subscriptions.rs"),
     ),
     // This refusal needs a team that does not exist.
     (

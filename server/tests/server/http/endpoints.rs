@@ -54,6 +54,15 @@ getRun /v1/bootstrap/r-1
 listEvents /v1/events?after=0&limit=5&tag=pr=7
 appendEvents /v1/events {"kind":"build_finished","tags":["pr=7"]}
 getTrace /v1/trace/none
+subscribe /v1/subscriptions {"name":"watch","from":"start","window":2,"maxAttempts":1}
+listSubscriptions /v1/subscriptions
+getSubscription /v1/subscriptions/watch
+fetchSubscription /v1/subscriptions/watch/fetch {"timeoutMs":0}
+nakSubscription /v1/subscriptions/watch/nak {"epoch":1,"seq":2,"reason":"no disk"}
+ackSubscription /v1/subscriptions/watch/ack {"epoch":1,"seqs":[1]}
+replaySubscription /v1/subscriptions/watch/replay {"seq":2}
+releaseSubscription /v1/subscriptions/watch/release {"epoch":1}
+deleteSubscription /v1/subscriptions/watch/delete {}
 listModes /v1/modes?active=true
 getVerification /v1/verify
 startVerification /v1/verify {}

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use teamlog_server::route::ROUTES;
 use teamlog_server::{Method, ServeOptions, serve};
 use teamlog_team::api::{Effect, OPERATIONS};
+use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::{Root, RootOptions};
 
 const MINUTE: i64 = 60_000_000;
@@ -177,7 +178,7 @@ fn a_session_that_reads_may_ask_for_what_reads_and_for_nothing_else() {
         .iter()
         .filter(|route| !["openSession", "endSession", "callOperation"].contains(&route.id))
         .map(|route| {
-            let may = route.method == Method::Get || route.effect != Effect::Records;
+            let may = route.effect != Effect::Records && route.scope == AgentScope::Read;
             (
                 format!("{} {}", route.method.name(), target(route.pattern)),
                 may,
@@ -188,7 +189,8 @@ fn a_session_that_reads_may_ask_for_what_reads_and_for_nothing_else() {
         // Operations that wait would block this test.
         if operation.effect != Effect::Waits {
             let line = format!("POST /v1/api/{}", operation.name);
-            lines.push((line, operation.effect == Effect::Reads));
+            let may = operation.effect == Effect::Reads && operation.scope == AgentScope::Read;
+            lines.push((line, may));
         }
     }
     lines.push(("POST /v1/nothing".to_owned(), false));

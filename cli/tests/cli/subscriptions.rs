@@ -1,0 +1,333 @@
+//! Durable subscriptions from the command line: programs per event, kills at every step, take-over, and the daemon's file.
+
+use crate::daemon::Daemon;
+use crate::prelude::*;
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, Read};
+use std::os::unix::fs::PermissionsExt;
+
+/// Program that appends the event's seq to the file `handled`.
+const HANDLE: &str = "echo $TEAMLOG_EVENT_SEQ >> handled";
+
+/// Appends events of kind `built`. Returns their seqs.
+fn built(cli: &Cli, count: usize) -> Vec<u64> {
+    (0..count)
+        .map(|_| {
+            let answer: Value = parse(&cli.ok("append demo --kind built --actor ci --json"));
+            answer["seq"].as_u64().unwrap()
+        })
+        .collect()
+}
+
+/// Returns the seqs in the file `handled`.
+fn handled(cli: &Cli) -> Vec<u64> {
+    let text = std::fs::read_to_string(cli.dir().join("handled")).unwrap_or_default();
+    text.lines().map(|line| line.parse().unwrap()).collect()
+}
+
+fn shown(cli: &Cli) -> Value {
+    parse(&cli.ok("subscription show demo w --json"))
+}
+
+fn position(cli: &Cli) -> u64 {
+    shown(cli)["subscription"]["position"].as_u64().unwrap()
+}
+
+fn subscribe(cli: &Cli, words: &str, script: &str) -> Command {
+    let line = format!(
+        "subscribe demo w --from start --kind built --lease-seconds 1 {words} --exec sh -- -c '{script}'"
+    );
+    cli.command(&line)
+}
+
+fn run(cli: &Cli, words: &str, script: &str) -> Ran {
+    Ran::of(&mut subscribe(cli, words, script))
+}
+
+fn stop(child: &Child) {
+    let pid = Pid::from_raw(child.id().cast_signed()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+}
+
+#[test]
+fn a_program_runs_once_per_event_in_order_and_a_restart_continues() {
+    let cli = Cli::with_team();
+    let mut all = built(&cli, 2);
+    cli.ok("append demo --kind tested --actor ci");
+    assert_eq!(run(&cli, "--once", HANDLE).code, Some(0));
+    assert_eq!(handled(&cli), all);
+    all.extend(built(&cli, 1));
+    let script = "cat > event; echo $TEAMLOG_EVENT_KIND $TEAMLOG_EVENT_ATTEMPT $TEAMLOG_TEAM $TEAMLOG_SUBSCRIPTION";
+    let ran = run(&cli, "--once", script);
+    assert_eq!(
+        (ran.code, &*ran.stdout),
+        (Some(0), "built 1 demo w\n"),
+        "{ran:?}"
+    );
+    let event = std::fs::read_to_string(cli.dir().join("event")).unwrap();
+    assert_eq!(parse::<Value>(&event)["seq"], all[2]);
+    let list = cli.ok("subscription list demo");
+    assert!(
+        list.contains("w  at ") && list.contains("no consumer"),
+        "{list}"
+    );
+}
+
+#[test]
+fn a_consumer_that_is_killed_at_every_step_misses_no_event() {
+    let cli = Cli::with_team();
+    let all = built(&cli, 3);
+    // The program kills its consumer before the work, lets it live, and kills it after the work, in turn.
+    let script = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; \
+        if [ $((n % 3)) = 0 ]; then kill -9 $PPID; exit 1; fi; \
+        echo $TEAMLOG_EVENT_SEQ >> handled; \
+        if [ $((n % 3)) = 2 ]; then kill -9 $PPID; fi";
+    let mut kills = 0;
+    while kills == 0 || position(&cli) < all[2] {
+        consume(&cli, &mut kills, script);
+        assert!(kills < 20, "{:?}", handled(&cli));
+    }
+    let done = handled(&cli);
+    let mut once = done.clone();
+    once.dedup();
+    assert_eq!(once, all, "{done:?}");
+    assert!(kills >= 2, "{kills} kills");
+}
+
+/// Runs a consumer until it ends, and counts its kill.
+fn consume(cli: &Cli, kills: &mut usize, script: &str) {
+    // A killed consumer keeps its lease for a second.
+    until("the lease is free", || {
+        let ran = run(cli, "--once", script);
+        let is_held = ran.stderr.contains("is held by");
+        *kills += usize::from(ran.code.is_none());
+        !is_held
+    });
+}
+
+#[test]
+fn an_answered_ack_counts_even_if_the_next_process_is_killed() {
+    let cli = Cli::with_team();
+    cli.ok("subscribe demo w --kind built --from start --window 8 --once");
+    built(&cli, 24);
+    let call = |name: &str, input: &Value| {
+        let mut input = input.clone();
+        input["team_name"] = "demo".into();
+        input["name"] = "w".into();
+        cli.command(&format!("api {name} --input '{input}' --json"))
+    };
+    let mut acked = BTreeSet::new();
+    let mut epoch = Value::Null;
+    for round in 0..60_u64 {
+        let mut input = json!({"timeout_ms": 0, "lease_ms": 3_600_000});
+        if !epoch.is_null() {
+            input["epoch"] = epoch.clone();
+        }
+        let ran = Ran::of(&mut call("fetch-subscription", &input));
+        let answer: Value = parse(&ran.stdout);
+        epoch = answer["data"]["epoch"].clone();
+        let events = answer["data"]["events"].as_array().unwrap().iter();
+        let seqs: Vec<u64> = events
+            .map(|one| one["event"]["seq"].as_u64().unwrap())
+            .collect();
+        for seq in &seqs {
+            assert!(!acked.contains(seq), "{seq} was acknowledged before");
+        }
+        let Some(first) = seqs.first() else { break };
+        let input = json!({"epoch": epoch, "seqs": [first]});
+        let mut ack = call("ack-subscription", &input)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(round * 7 % 60));
+        let _ = ack.kill();
+        if ack.wait().unwrap().success() {
+            acked.insert(*first);
+        }
+    }
+    assert!(acked.len() >= 3, "{acked:?}");
+}
+
+#[test]
+fn a_second_consumer_waits_and_takes_over_at_once_after_a_clean_end() {
+    let cli = Cli::with_team();
+    let all = built(&cli, 2);
+    let mut first = subscribe(&cli, "", HANDLE)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    until("the first has handled all events", || {
+        position(&cli) == all[1]
+    });
+    let refused = run(&cli, "--once", HANDLE);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    let mut second = subscribe(&cli, "--consumer second", HANDLE)
+        .spawn()
+        .unwrap();
+    stop(&first);
+    assert_eq!(first.wait().unwrap().code(), Some(0));
+    until("the second has the lease", || {
+        shown(&cli)["subscription"]["consumer"] == "second"
+    });
+    let more = built(&cli, 1);
+    until("the second has handled the event", || {
+        position(&cli) == more[0]
+    });
+    assert_eq!(handled(&cli), [all, more].concat());
+    stop(&second);
+    assert_eq!(second.wait().unwrap().code(), Some(0));
+    assert_eq!(shown(&cli)["subscription"]["consumer"], Value::Null);
+}
+
+#[test]
+fn a_program_that_fails_or_hangs_is_retried_then_parked_and_replayed() {
+    let cli = Cli::with_team();
+    let all = built(&cli, 2);
+    let hang =
+        "if [ $TEAMLOG_EVENT_SEQ = BAD ]; then sleep 60; fi; echo $TEAMLOG_EVENT_SEQ >> handled";
+    let hang = hang.replace("BAD", &all[0].to_string());
+    let mut consumer = subscribe(&cli, "--max-attempts 2 --exec-timeout-seconds 1", &hang)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    until("the second event is handled", || handled(&cli) == [all[1]]);
+    stop(&consumer);
+    assert!(consumer.wait().unwrap().success());
+    let mut notes = String::new();
+    consumer
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut notes)
+        .unwrap();
+    assert!(
+        notes.contains("killed after 1 s") && notes.contains("parked"),
+        "{notes}"
+    );
+    let attention = cli.ok("attention demo");
+    assert!(
+        attention.contains("events parked: w gave up event"),
+        "{attention}"
+    );
+    let shown = cli.ok("subscription show demo w");
+    assert!(shown.contains("parked"), "{shown}");
+    cli.ok("subscription replay demo w");
+    assert_eq!(run(&cli, "--once", HANDLE).code, Some(0));
+    assert_eq!(handled(&cli), [all[1], all[0]]);
+    assert!(!cli.ok("attention demo").contains("parked"));
+}
+
+#[test]
+fn lines_are_acknowledged_after_they_are_written_and_a_reader_that_leaves_ends_the_command() {
+    let cli = Cli::with_team();
+    let all = built(&cli, 3);
+    let out = cli.ok("subscribe demo w --kind built --from start --once --json");
+    let seqs: Vec<u64> = parse_lines::<Value>(&out)
+        .iter()
+        .map(|event| event["seq"].as_u64().unwrap())
+        .collect();
+    assert_eq!(seqs, all);
+    assert_eq!(cli.ok("subscribe demo w --kind built --once"), "");
+    let mut follower = cli
+        .command("subscribe demo w --kind built --json")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let more = built(&cli, 1);
+    let mut line = String::new();
+    let mut lines = BufReader::new(follower.stdout.take().unwrap());
+    lines.read_line(&mut line).unwrap();
+    assert_eq!(parse::<Value>(&line)["seq"], more[0]);
+    drop(lines);
+    assert!(follower.wait().unwrap().success());
+    // The lease is released, and what nobody read is delivered again.
+    let late = built(&cli, 1);
+    let out = cli.ok("subscribe demo w --kind built --once --json");
+    assert_eq!(parse::<Value>(&out)["seq"], late[0]);
+}
+
+#[test]
+fn the_examples_of_the_guide_run() {
+    let cli = Cli::with_team();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/examples");
+    cli.ok("append demo --kind built --actor ci --task-id 7");
+    let notify = examples.join("notify.sh");
+    let line = "subscribe demo alerts --from start --kind built --once --exec";
+    cli.ok(&format!("{line} {}", notify.display()));
+    let alerts = std::fs::read_to_string(cli.dir().join("alerts.txt")).unwrap();
+    assert_eq!(alerts, "built: task 7 of demo\n");
+
+    let program = Path::new(env!("CARGO_BIN_EXE_teamlog")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let copy = |options: &str| {
+        let script = format!(
+            "exec python3 {}/subscription_to_sqlite.py demo copy.db {options}",
+            examples.display()
+        );
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).env_clear();
+        command.env("PATH", &path).env("HOME", cli.dir());
+        command.current_dir(cli.dir());
+        command
+    };
+    let count = || {
+        let script = "import sqlite3; db = sqlite3.connect('copy.db'); \
+            print(*db.execute('SELECT count(*), max(seq) FROM event').fetchone(), \
+            *db.execute('SELECT seq FROM position').fetchone())";
+        let mut command = Command::new("python3");
+        command.args(["-c", script]).current_dir(cli.dir());
+        Ran::of(&mut command).stdout
+    };
+    assert!(copy("--once").status().unwrap().success());
+    let last = 1 + cli.ok("replay demo --json").lines().count();
+    assert_eq!(count(), format!("{0} {0} {0}\n", last - 1));
+    let mut running = copy("").spawn().unwrap();
+    for _ in 0..8 {
+        built(&cli, 1);
+    }
+    running.kill().unwrap();
+    running.wait().unwrap();
+    until("the orphan has released the lease", || {
+        copy("--once")
+            .stderr(Stdio::null())
+            .status()
+            .unwrap()
+            .success()
+    });
+    assert_eq!(count(), format!("{0} {0} {0}\n", last + 7));
+}
+
+#[test]
+fn the_daemon_runs_the_subscriptions_of_a_private_file() {
+    let cli = Cli::with_team();
+    let text = "[[subscription]]\nteam = \"demo\"\nname = \"w\"\nkind = \"built\"\nfrom = \"start\"\n\
+        exec = [\"sh\", \"-c\", \"echo $TEAMLOG_EVENT_SEQ >> handled\"]\n";
+    let file = cli.file("subscriptions.toml", text);
+    let mode = |mode| std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+    mode(0o644);
+    let error = cli.refused_json(1, "serve");
+    assert_eq!(error.code, "key_exposed");
+    mode(0o600);
+    let all = built(&cli, 2);
+    let daemon = Daemon::of(&cli);
+    until("the events are handled", || handled(&cli) == all);
+    let more = built(&cli, 1);
+    until("the new event is handled", || position(&cli) == more[0]);
+    let consumer = shown(&cli)["subscription"]["consumer"].clone();
+    assert_eq!(consumer, format!("daemon-{}", daemon.pid()));
+    let doctor = cli.ok("doctor check demo --json");
+    assert!(
+        doctor.contains(&format!("running: w by daemon-{}", daemon.pid())),
+        "{doctor}"
+    );
+    let pid = Pid::from_raw(daemon.pid().cast_signed()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+    assert_eq!(daemon.ended(), (Some(0), String::new()));
+    assert_eq!(shown(&cli)["subscription"]["consumer"], Value::Null);
+    cli.file(
+        "subscriptions.toml",
+        "[[subscription]]\nteam = \"demo\"\nname = \"w\"\n",
+    );
+    let error = cli.refused_json(2, "serve");
+    assert!(error.message.contains("exec"), "{error:?}");
+}

@@ -1,0 +1,57 @@
+//! Check `subscriptions`: subscriptions with a damaged file, with a position after the end of the log, or with parked events.
+
+use super::*;
+use crate::subscription::SubscriptionFiles;
+
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
+    let files = SubscriptionFiles::below(seen.root.storage().as_ref(), &seen.dir);
+    let names = files.names().map_err(error_text)?;
+    let head = borrowed(&seen.reader)?.head().last_seq;
+    let now = seen.root.options().clock.now();
+    let (mut damaged, mut ahead, mut parked) = (Vec::new(), Vec::new(), Vec::new());
+    let mut consumers = BTreeMap::new();
+    for name in &names {
+        if let Ok(Some(state)) = files.read(name)
+            && let Some((consumer, _)) = state.holder(now)
+        {
+            consumers.insert(name.clone(), consumer.to_owned());
+        }
+        match files.read(name) {
+            Err(Failure::Refused(_)) => damaged.push(name.clone()),
+            Err(failed) => return Err(error_text(failed)),
+            Ok(None) => {}
+            Ok(Some(state)) if state.kept.position > head => ahead.push(name.clone()),
+            Ok(Some(state)) if !state.kept.parked.is_empty() => parked.push(name.clone()),
+            Ok(Some(_)) => {}
+        }
+    }
+    let details = json!({
+        "subscriptions": names.len(), "damaged": damaged, "ahead": ahead, "parked": parked,
+        "consumers": consumers,
+    });
+    let running: Vec<String> = consumers
+        .iter()
+        .map(|(name, consumer)| format!("{name} by {consumer}"))
+        .collect();
+    let useless = damaged.iter().chain(&ahead).map(String::as_str);
+    let useless: Vec<&str> = useless.collect();
+    let mut check = match (useless.as_slice(), parked.as_slice()) {
+        ([], []) if running.is_empty() => {
+            Check::healthy(format!("{} subscriptions can be read", names.len()))
+        }
+        ([], []) => Check::healthy(format!("running: {}", running.join(", "))),
+        ([], parked) => Check::warn(format!("parked events in {}", parked.join(", "))),
+        _ if damaged.is_empty() => Check::unhealthy(format!(
+            "the position is after the end of the log: {}",
+            useless.join(", ")
+        )),
+        _ => Check::unhealthy(format!("the file is damaged: {}", damaged.join(", "))),
+    };
+    for name in useless {
+        check = check.recommend(seen.command("subscription delete", name));
+    }
+    for name in &parked {
+        check = check.recommend(seen.command("subscription show", name));
+    }
+    Ok(check.details(details))
+}
