@@ -58,7 +58,8 @@ fn filter(filter: &SubscriptionFilter) -> String {
         let value = value.as_deref()?;
         Some(format!("{name} {value}"))
     });
-    let parts: Vec<String> = parts.collect();
+    let tags = filter.tag.iter().map(|tag| format!("tag {tag}"));
+    let parts: Vec<String> = parts.chain(tags).collect();
     match parts.is_empty() {
         true => "all events".to_owned(),
         false => parts.join(", "),

@@ -48,6 +48,7 @@ const NAMES: [&str; 21] = [
     "modes",
     "bootstrap",
     "artifacts",
+    "subscriptions",
     "quarantine",
     "backups",
     "leftovers",

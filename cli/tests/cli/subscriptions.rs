@@ -29,8 +29,15 @@ fn shown(cli: &Cli) -> Value {
     parse(&cli.ok("subscription show demo w --json"))
 }
 
+/// Returns the position; 0 before the subscription exists.
 fn position(cli: &Cli) -> u64 {
-    shown(cli)["subscription"]["position"].as_u64().unwrap()
+    let ran = cli.run("subscription show demo w --json");
+    match ran.code {
+        Some(0) => parse::<Value>(&ran.stdout)["subscription"]["position"]
+            .as_u64()
+            .unwrap(),
+        _ => 0,
+    }
 }
 
 fn subscribe(cli: &Cli, words: &str, script: &str) -> Command {

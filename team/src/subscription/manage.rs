@@ -17,6 +17,9 @@ operation! {
         /// Only events of this kind, or of several kinds separated by commas
         #[arg(long, value_name = "KIND")]
         kind: Option<String>,
+        /// Only events with this tag; with several, only events that have all of them
+        #[arg(long, value_name = "NAME=VALUE")]
+        tag: Option<Vec<String>>,
         /// Only events that name this task
         #[arg(long = "task", value_name = "TASK")]
         task_id: Option<String>,
@@ -210,6 +213,7 @@ impl Subscribe {
     fn filter(&self) -> SubscriptionFilter {
         SubscriptionFilter {
             kind: self.kind.clone(),
+            tag: self.tag.clone().unwrap_or_default(),
             task_id: self.task_id.clone(),
             agent: self.agent.clone(),
             trace_id: self.trace_id.clone(),
@@ -242,6 +246,7 @@ impl SubscriptionFilter {
             after: Some(after),
             limit: Some(limit),
             kind: self.kind.clone(),
+            tag: self.tag.clone(),
             agent: self.agent.clone(),
             task_id: self.task_id.clone(),
             trace_id: self.trace_id.clone(),

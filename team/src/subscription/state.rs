@@ -29,6 +29,9 @@ pub struct SubscriptionFilter {
     /// Kind, or several kinds separated by commas
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
+    /// Tags that the event has, each NAME=VALUE
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tag: Vec<String>,
     /// Task that the event names
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
@@ -166,16 +169,27 @@ impl Delivery {
 }
 
 impl SubscriptionState {
-    /// Joins the two parts. A delivery part that is missing, or older than the durable part, counts as empty.
+    /// Joins the two parts. A delivery part of another epoch counts as empty. Of a part that is older than the durable part, only the
+    /// lease counts.
     pub fn new(kept: Subscription, delivery: Option<Delivery>) -> SubscriptionState {
-        let fits = |delivery: &Delivery| {
-            let first = delivery.candidates.front();
-            delivery.epoch == kept.epoch
-                && delivery.scanned >= kept.position
-                && first.is_none_or(|first| first.seq > kept.position)
+        let empty = Delivery::new(&kept);
+        let Some(stored) = delivery.filter(|stored| stored.epoch == kept.epoch) else {
+            return SubscriptionState {
+                kept,
+                delivery: empty,
+            };
         };
-        let delivery = delivery.filter(fits);
-        let delivery = delivery.unwrap_or_else(|| Delivery::new(&kept));
+        let first = stored.candidates.front();
+        let is_older =
+            stored.scanned < kept.position || first.is_some_and(|first| first.seq <= kept.position);
+        let delivery = match is_older {
+            false => stored,
+            true => Delivery {
+                consumer: stored.consumer,
+                until: stored.until,
+                ..empty
+            },
+        };
         SubscriptionState { kept, delivery }
     }
 
@@ -514,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_or_older_delivery_part_counts_as_empty() {
+    fn a_lost_delivery_part_counts_as_empty_and_of_an_older_one_the_lease_counts() {
         let mut whole = state(2, &[(1, None), (2, None)]);
         deliver(&mut whole, 0, &[]);
         let old = whole.delivery.clone();
@@ -528,7 +542,11 @@ mod tests {
             (lost.delivery.scanned, lost.delivery.candidates.len()),
             (1, 0)
         );
-        assert!(lost.delivery.delivered.is_empty() && lost.holder(at(0)).is_none());
+        assert!(lost.delivery.delivered.is_empty());
+        // The lease stays, because its consumer may still run.
+        assert_eq!(lost.holder(at(0)), Some(("one", at(30))));
+        let lost = SubscriptionState::new(whole.kept.clone(), None);
+        assert_eq!(lost.holder(at(0)), None);
     }
 
     #[test]

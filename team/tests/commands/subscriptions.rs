@@ -2,6 +2,7 @@
 
 use crate::agent_tokens::as_agent;
 use crate::prelude::*;
+use teamlog_engine::internals::storage::Fault;
 use teamlog_team::attention::{Attention, AttentionKind};
 use teamlog_team::handle::settlements::Settlements;
 use teamlog_team::subscription::fetch::{FetchAnswer, FetchStatus, FetchSubscription};
@@ -274,6 +275,27 @@ fn a_filter_passes_other_events_and_the_position_follows() {
 }
 
 #[test]
+fn a_filter_by_tags_delivers_events_with_all_of_them() {
+    let (_world, mut team) = demo();
+    let tag = vec!["pr=77".to_owned(), "ci=main".to_owned()];
+    team.subscribe(&given!(Subscribe, name: "watch", tag: tag.clone()))
+        .unwrap();
+    let mut tagged = |tags: &[String]| {
+        let fact = given!(Append, kind: "built", actor: "ci", tags: tags.to_vec());
+        team.append(fact).unwrap().seq
+    };
+    tagged(&tag[..1]);
+    let both = tagged(&tag);
+    tagged(&[]);
+    let answer = fetch(&mut team, None, &[]);
+    assert_eq!(seqs(&answer), [both]);
+    ack(&mut team, answer.epoch.unwrap(), &[both]).unwrap();
+    assert!(seqs(&fetch(&mut team, answer.epoch, &[])).is_empty());
+    let wrong = given!(Subscribe, name: "x", tag: vec!["pr".to_owned()]);
+    refused(team.subscribe(&wrong), Code::InvalidInput);
+}
+
+#[test]
 fn a_consumer_that_keeps_its_own_position_continues_after_it() {
     let (world, mut team) = watched(1);
     let first = append(&mut team, "built", None);
@@ -449,6 +471,47 @@ fn after_a_power_loss_no_acknowledged_event_is_delivered_again_and_none_is_misse
         }
     }
     assert!(states > 6, "{states} states");
+}
+
+#[test]
+fn death_and_power_loss_at_every_call_of_an_ack_lose_no_answered_ack_and_no_event() {
+    let (world, mut team) = watched(2);
+    let all: Vec<u64> = (0..3).map(|_| append(&mut team, "built", None)).collect();
+    let epoch = fetch(&mut team, None, &[]).epoch.unwrap();
+    drop(team);
+    let mut states = 0;
+    for call in 0.. {
+        let memory = Arc::new(world.memory.snapshot());
+        let faulty = Faulty::new(memory.clone());
+        faulty.arm(call, Fault::Stop);
+        let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+        let root = Root::on(storage, world.root.options().clone());
+        let acked = root
+            .team("demo")
+            .is_ok_and(|mut team| ack(&mut team, epoch, &all[..1]).is_ok());
+        drop(root);
+        for crashed in memory.crashes().take(300) {
+            states += 1;
+            let after = World::new();
+            after.clock.advance(60 * SECOND);
+            let root = Root::on(Arc::new(crashed), after.root.options().clone());
+            let mut team = root.team("demo").unwrap();
+            let answer = fetch(&mut team, None, &[]);
+            let mut seen = seqs(&answer);
+            ack(&mut team, answer.epoch.unwrap(), &seen).unwrap();
+            seen.extend(seqs(&fetch(&mut team, answer.epoch, &[])));
+            let rest = if acked { &all[1..] } else { &all[..] };
+            assert!(
+                seen == rest || (!acked && seen == all[1..]),
+                "{call}: {seen:?}"
+            );
+        }
+        if faulty.count() <= call {
+            assert!(acked);
+            break;
+        }
+    }
+    assert!(states > 20, "{states} states");
 }
 
 #[test]

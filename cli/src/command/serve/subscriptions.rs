@@ -56,6 +56,8 @@ pub struct Entry {
     team: String,
     name: String,
     kind: Option<String>,
+    #[serde(default)]
+    tags: Vec<String>,
     task: Option<String>,
     about: Option<String>,
     trace: Option<String>,
@@ -171,6 +173,7 @@ impl Entry {
         Subscribe {
             name: self.name.clone(),
             kind: self.kind.clone(),
+            tag: Some(self.tags.clone()).filter(|tags| !tags.is_empty()),
             task_id: self.task.clone(),
             agent: self.about.clone(),
             trace_id: self.trace.clone(),
