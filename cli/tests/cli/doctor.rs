@@ -35,7 +35,7 @@ struct Check {
     recommendations: Vec<String>,
 }
 
-const NAMES: [&str; 21] = [
+const NAMES: [&str; 22] = [
     "index_integrity",
     "malformed_jsonl",
     "snapshot_monotonicity",

@@ -6,7 +6,9 @@ use crate::subscription::SubscriptionFiles;
 pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let files = SubscriptionFiles::below(seen.root.storage().as_ref(), &seen.dir);
     let names = files.names().map_err(error_text)?;
-    let head = borrowed(&seen.reader)?.head().last_seq;
+    // Another check reports a log that cannot be read.
+    let reader = borrowed(&seen.reader).ok();
+    let head = reader.map_or(u64::MAX, |reader| reader.head().last_seq);
     let now = seen.root.options().clock.now();
     let (mut damaged, mut ahead, mut parked) = (Vec::new(), Vec::new(), Vec::new());
     let mut consumers = BTreeMap::new();
