@@ -17,6 +17,9 @@ events! {
             pub open: bool,
             /// True if view files are kept.
             pub views: bool,
+            /// The agent that created the team and leads it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub leader: Option<String>,
         },
         /// Agents became members.
         "members_added" by "teamlog init TEAM --members" => MembersAdded: MembersAdded [name members] {

@@ -10,6 +10,7 @@ use super::row::{
 };
 use crate::event::message::MessageType;
 use crate::event::message::{MailFact, Mark, MessageAcked, MessageFact, Suppressed};
+use crate::event::team::TeamFact;
 use crate::message::dispatch::DispatchStatus::{Delivered, Failed, Notified};
 use crate::message::{dispatch, marks, question, unread, view};
 use crate::prelude::*;
@@ -33,6 +34,13 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
             MailFact::DispatchNotified(moved) => dispatch::step(tx, event, Notified, moved),
             MailFact::DispatchDelivered(moved) => dispatch::step(tx, event, Delivered, moved),
             MailFact::DispatchFailed(moved) => dispatch::step(tx, event, Failed, moved),
+        },
+        Fact::Team(fact) => match &**fact {
+            TeamFact::Retired(retired) => match &retired.successor {
+                Some(new) => question::rename(tx, &retired.agent, new),
+                None => Ok(()),
+            },
+            _ => Ok(()),
         },
         _ => Ok(()),
     }

@@ -67,6 +67,31 @@ impl TeamState {
         unread.older |= delivered.older || surplus > 0;
         Ok(unread)
     }
+    /// Returns a page of the inbox of an agent, with the mail to its former names: the newest `limit` messages, oldest first.
+    pub fn whole_inbox(&self, agent: &str, query: InboxQuery) -> Result<SeqPage> {
+        let mut page = self.inbox(agent, query)?;
+        for former in self.former_names(agent)? {
+            let earlier = self.inbox(&former, query)?;
+            page.seqs.extend(earlier.seqs);
+            page.older |= earlier.older;
+        }
+        page.seqs.sort_unstable();
+        let surplus = page.seqs.len().saturating_sub(query.limit);
+        page.seqs.drain(..surplus);
+        page.older |= surplus > 0;
+        Ok(page)
+    }
+    /// Returns the counts of the inbox of an agent, with the mail to its former names.
+    pub fn whole_agent(&self, name: &str) -> Result<AgentInfo> {
+        let mut info = self.agent(name)?;
+        for former in self.former_names(name)? {
+            let earlier = self.agent(&former)?;
+            info.received += earlier.received;
+            info.unread += earlier.unread;
+            info.wakeups += earlier.wakeups;
+        }
+        Ok(info)
+    }
     /// Returns a page of undelivered messages: the newest `limit` messages before event `before`, oldest first.
     pub fn undelivered(&self, agent: &str, before: Option<u64>, limit: usize) -> Result<SeqPage> {
         let series = key::series(UNDELIVERED, agent.as_bytes());

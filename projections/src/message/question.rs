@@ -7,6 +7,8 @@ use crate::prelude::*;
 
 /// Namespace of open questions; key: asked agent.
 const QUESTIONS: u8 = 0x27;
+/// Namespace of asked agents; key: asking agent.
+const ASKED: u8 = 0x28;
 /// Maximum number of open questions stored per agent; the oldest are dropped.
 const KEPT_MAX: usize = 64;
 
@@ -34,6 +36,13 @@ struct Questions {
 }
 row!(Questions);
 
+/// The agents that an agent asked.
+#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct Asked {
+    agents: Vec<String>,
+}
+row!(Asked);
+
 /// Folds a message: a question, an answer, or neither.
 pub(super) fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &MessageSent) -> Result<()> {
     answer(tx, sent)?;
@@ -48,10 +57,54 @@ pub(super) fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &MessageSent) ->
         to: sent.to.clone(),
         task_id: sent.task_id.clone(),
     };
+    note_asked(tx, &sent.from, &sent.to)?;
     tx.change(&key(&sent.to), |questions: &mut Questions| {
         questions.open.push(question);
         let surplus = questions.open.len().saturating_sub(KEPT_MAX);
         questions.open.drain(..surplus);
+    })
+}
+
+/// Notes that an agent asked another agent.
+fn note_asked(tx: &mut Tx<'_>, from: &str, to: &str) -> Result<()> {
+    tx.change(&key_of(ASKED, from.as_bytes()), |asked: &mut Asked| {
+        if !asked.agents.iter().any(|agent| agent == to) {
+            asked.agents.push(to.to_owned());
+        }
+    })
+}
+
+/// Hands the open questions from and to an agent over to its new name.
+pub(super) fn rename(tx: &mut Tx<'_>, old: &str, new: &str) -> Result<()> {
+    if let Some(mut questions) = tx.get::<Questions>(&key(old))? {
+        for question in &mut questions.open {
+            new.clone_into(&mut question.to);
+            note_asked(tx, &question.from, new)?;
+        }
+        tx.delete(&key(old));
+        tx.change(&key(new), |present: &mut Questions| {
+            present.open.append(&mut questions.open);
+            present.open.sort_unstable_by_key(|question| question.seq);
+        })?;
+    }
+    let asked_key = key_of(ASKED, old.as_bytes());
+    let Some(asked) = tx.get::<Asked>(&asked_key)? else {
+        return Ok(());
+    };
+    for agent in &asked.agents {
+        let Some(mut questions) = tx.get::<Questions>(&key(agent))? else {
+            continue;
+        };
+        for question in questions.open.iter_mut().filter(|one| one.from == old) {
+            new.clone_into(&mut question.from);
+        }
+        tx.put(&key(agent), &questions);
+    }
+    tx.delete(&asked_key);
+    tx.change(&key_of(ASKED, new.as_bytes()), |present: &mut Asked| {
+        present.agents.extend(asked.agents);
+        present.agents.sort_unstable();
+        present.agents.dedup();
     })
 }
 

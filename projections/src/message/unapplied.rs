@@ -24,6 +24,8 @@ words! {
         DependencyCycle = "dependency_cycle",
         /// The status would complete a task without the approval that the task requires.
         ApprovalRequired = "approval_required",
+        /// The status would complete a task whose parts are not completed.
+        OpenParts = "open_parts",
     }
 }
 
@@ -42,10 +44,20 @@ impl Unapplied {
     /// Returns the status of an update that would complete a task without its required approval.
     pub fn unapproved(task_id: &str) -> Unapplied {
         let rule = format!("must wait until task {task_id} is approved");
+        Unapplied::completion(NotApplied::ApprovalRequired, rule)
+    }
+
+    /// Returns the status of an update that would complete a task with open parts.
+    pub fn with_open_parts(task_id: &str) -> Unapplied {
+        let rule = format!("must wait until the parts of task {task_id} are completed");
+        Unapplied::completion(NotApplied::OpenParts, rule)
+    }
+
+    fn completion(reason: NotApplied, rule: String) -> Unapplied {
         let status = Status::Completed.name();
         Unapplied {
             field: "status".to_owned(),
-            reason: NotApplied::ApprovalRequired,
+            reason,
             rule: InvalidMessage::new("message.payload.status", status, rule),
         }
     }

@@ -18,10 +18,10 @@ pub struct UnreadMail {
 }
 
 impl TeamState {
-    /// Returns the newest unread messages of an agent, with wake-ups separate, at most `limit` of each. Reads more messages than
+    /// Returns the newest unread messages to an agent and its former names, with wake-ups separate, at most `limit` of each. Reads more messages than
     /// it returns, but at most one more per wake-up.
     pub fn unread_mail(&self, name: &str, limit: usize) -> Result<UnreadMail> {
-        let info = self.agent(name)?;
+        let info = self.whole_agent(name)?;
         let most = |count: u64| limit.min(usize::try_from(count).unwrap_or(usize::MAX));
         let (mail, wakeups) = (
             most(info.unread.saturating_sub(info.wakeups)),
@@ -35,7 +35,7 @@ impl TeamState {
                 before,
                 limit: PAGE,
             };
-            let page = self.inbox(name, query)?;
+            let page = self.whole_inbox(name, query)?;
             for seq in page.seqs.iter().rev() {
                 let (list, most) = match is_wakeup(self, *seq)? {
                     true => (&mut found.wakeups, wakeups),

@@ -21,6 +21,7 @@ fn a_failure_behind_which_a_cut_waits_is_told() {
     let dir = Path::new("teams/demo");
     let log = Log::create(storage.clone(), dir, new, LogOptions::default()).unwrap();
     let created = TeamCreated {
+        leader: None,
         members: vec!["dev".into()],
         open: false,
         views: true,

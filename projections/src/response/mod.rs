@@ -13,6 +13,8 @@ const RESPONSE: u8 = 0x60;
 pub struct FirstAnswer {
     /// Name of the operation.
     pub operation: String,
+    /// Actor of the request.
+    pub actor: String,
     /// BLAKE3 of the request, as lower-case hex: the key is valid for this request only.
     pub request: String,
     /// Data of the answer, as JSON text; `None` if the data were too large to be stored.
@@ -40,6 +42,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         } = stored.clone();
         let first = FirstAnswer {
             operation,
+            actor: recorded.event.actor.to_string(),
             request,
             response,
         };

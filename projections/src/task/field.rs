@@ -108,7 +108,9 @@ fields! { (task, context)
     ReportedStatus "reported_status" = task.reported_status;
     /// Owner that an assignment named for a claim-governed task; it was not applied
     ReportedOwner "reported_owner" = task.reported_owner;
-    /// True if a message reported a claim-governed task as blocked
+    /// Sender of the reported status, if another agent held the task
+    ReportedStatusBy "reported_status_by" = task.reported.status_by;
+    /// True if the holder of a claim-governed task reported the task as blocked
     ReportedBlocked "reported_blocked" = task.reported.blocked;
     /// Progress that a message reported for a claim-governed task
     ReportedProgress "reported_progress" = task.reported.progress;
@@ -116,9 +118,9 @@ fields! { (task, context)
     ReportedEta "reported_eta" = task.reported.eta;
     /// Last note that a message reported for a claim-governed task
     ReportedNote "reported_note" = task.reported.note;
-    /// Sender of the last message about a claim-governed task
+    /// Sender of the last report on a claim-governed task; while an agent holds the task, only this agent's reports count
     ReportedBy "reported_by" = task.reported.by;
-    /// Creation time of the last message about a claim-governed task
+    /// Creation time of the last report on a claim-governed task
     ReportedAt "reported_at" = task.reported.at;
     /// True if completing the task needs a change of code
     RequiresCodeChange "requires_code_change" = task.governed.attributes.requires_code_change;
@@ -199,8 +201,8 @@ mod tests {
         } { claim_governed, reported, governed, });
         let reported = rows!(Reported {
             blocked F::ReportedBlocked, progress F::ReportedProgress, eta F::ReportedEta, note F::ReportedNote,
-            by F::ReportedBy, at F::ReportedAt,
-        } { unapplied, });
+            by F::ReportedBy, at F::ReportedAt, status_by F::ReportedStatusBy,
+        } { status_at, unapplied, });
         let governed = rows!(Governed {
             result F::Result, error F::Error, started_at F::StartedAt, completed_at F::CompletedAt, epoch F::Epoch,
             claim F::Claim, resources F::Resources, shared F::Shared, extra F::Extra,

@@ -164,8 +164,10 @@ fn set<T: Clone>(field: &mut Option<T>, value: &Option<T>) {
     }
 }
 
-/// Keeps a message about a claim-governed task as a report. Neither `version` nor `snapshot_version` counts it.
+/// Keeps a message about a claim-governed task as a report. Neither `version` nor `snapshot_version` counts it. While an agent holds
+/// the task, other agents report only a status.
 fn report(task: &mut Task, seq: u64, sent: &MessageSent, change: &TaskChange) {
+    let is_other = task.claim().is_some_and(|claim| claim.owner != sent.from);
     if sent.kind == MessageType::TaskAssign {
         let differs = task.owner.as_ref() != Some(&sent.to);
         task.reported.unapplied = differs.then_some(seq);
@@ -176,6 +178,13 @@ fn report(task: &mut Task, seq: u64, sent: &MessageSent, change: &TaskChange) {
         task.reported_status = Some(status);
     }
     let reported = &mut task.reported;
+    if sent.kind == MessageType::TaskAssign || change.status.is_some() {
+        reported.status_by = is_other.then(|| sent.from.clone());
+        reported.status_at = is_other.then_some(sent.created_at);
+    }
+    if is_other {
+        return;
+    }
     set(&mut reported.progress, &change.progress);
     set(&mut reported.eta, &change.eta);
     set(&mut reported.note, &change.note);

@@ -130,6 +130,12 @@ pub struct Reported {
     /// Time of the last report: the creation time of the message.
     #[rkyv(with = As<i64>)]
     pub at: Option<Timestamp>,
+    /// Sender of the reported status, if another agent held the task.
+    #[rkyv(with = As<String>)]
+    pub status_by: Option<String>,
+    /// Creation time of the message of `status_by`.
+    #[rkyv(with = As<i64>)]
+    pub status_at: Option<Timestamp>,
     /// Seq of the message whose status or owner was not applied to the task. Absent after a command changed the task's status.
     #[rkyv(with = As<u64>)]
     pub unapplied: Option<u64>,
@@ -211,7 +217,8 @@ pub enum ClaimState {
 
 impl Stored<Option<Box<Reported>>> for Reported {
     fn stored(&self) -> Option<Box<Reported>> {
-        self.by.is_some().then(|| Box::new(self.clone()))
+        let is_reported = self.by.is_some() || self.status_by.is_some();
+        is_reported.then(|| Box::new(self.clone()))
     }
     fn found(stored: Option<Box<Reported>>) -> Reported {
         stored.map(|reported| *reported).unwrap_or_default()

@@ -16,6 +16,9 @@ const COUNT: u8 = 0x12;
 /// Namespace of retired agents; key: name.
 const RETIRED: u8 = 0x15;
 
+/// Namespace of former names; key: name after a renaming.
+const FORMER: u8 = 0x16;
+
 /// The team and its settings.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct TeamInfo {
@@ -35,6 +38,9 @@ pub struct TeamInfo {
     pub(crate) born_views: bool,
     /// Closing time; `None` while the team is open.
     pub closed_at: Option<Timestamp>,
+    /// The agent that created the team and leads it, under its present name; `None` if a person created the team, or if the agent
+    /// was retired.
+    pub leader: Option<String>,
 }
 row!(TeamInfo);
 
@@ -86,6 +92,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
                 born_open: created.open,
                 born_views: created.views,
                 closed_at: None,
+                leader: created.leader.clone(),
             };
             add_members(tx, info, &created.members, event.seq)
         }
@@ -129,9 +136,15 @@ fn retire(tx: &mut Tx<'_>, mut info: TeamInfo, retired: &AgentRetired, seq: u64)
         tx.delete(&key);
         info.members = info.members.saturating_sub(1);
     }
+    let successor = retired.successor.clone();
+    if info.leader.as_ref() == Some(&retired.agent) {
+        info.leader.clone_from(&successor);
+    }
     info.seq = seq;
     tx.put(&[INFO], &info);
-    let successor = retired.successor.clone();
+    if let Some(successor) = &successor {
+        tx.put(&key_of(FORMER, successor.as_bytes()), &retired.agent);
+    }
     tx.put(&key_of(RETIRED, name), &Retired { successor });
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! Queries of the team itself.
 
-use super::{COUNT, Counts, INFO, MEMBER, RETIRED, Retired, TeamInfo};
+use super::{COUNT, Counts, FORMER, INFO, MEMBER, RETIRED, Retired, TeamInfo};
 use crate::prelude::*;
+
+/// Maximum number of renamings of an agent that a query follows.
+const FORMER_MAX: usize = 16;
 
 impl TeamState {
     /// Returns the team, after `team_created` was recorded.
@@ -25,6 +28,32 @@ impl TeamState {
     pub fn successor(&self, name: &str) -> Result<Option<String>> {
         let retired: Option<Retired> = self.rows().get(&key_of(RETIRED, name.as_bytes()))?;
         Ok(retired.and_then(|retired| retired.successor))
+    }
+    /// Returns the former names of an agent that was renamed, newest first.
+    pub fn former_names(&self, name: &str) -> Result<Vec<String>> {
+        let mut names: Vec<String> = Vec::new();
+        while names.len() < FORMER_MAX {
+            let present = names.last().map_or(name, String::as_str);
+            let former: Option<String> = self.rows().get(&key_of(FORMER, present.as_bytes()))?;
+            // A former name that was added as a member again belongs to another agent.
+            let Some(former) = former else { break };
+            if self.successor(&former)?.as_deref() != Some(present) {
+                break;
+            }
+            names.push(former);
+        }
+        Ok(names)
+    }
+    /// Returns the agents that left the team without a successor, sorted.
+    pub fn retired_agents(&self) -> Result<Vec<String>> {
+        let mut retired = Vec::new();
+        for entry in self.rows().prefix(&[RETIRED], false) {
+            let entry = entry?;
+            if entry.row::<Retired>()?.successor.is_none() {
+                retired.push(entry.name(1));
+            }
+        }
+        Ok(retired)
     }
     /// Returns the number of events of a reserved kind.
     pub fn count_of(&self, kind: &str) -> Result<u64> {

@@ -46,7 +46,7 @@ pub fn at(minute: i64) -> Timestamp {
 }
 
 pub fn created(members: &[&str], views: bool) -> NewEvent {
-    given!(TeamCreated; members, open: false, views).event("lead", None)
+    given!(TeamCreated; members, open: false, views, leader: None::<&str>).event("lead", None)
 }
 
 pub fn message(id: &str, kind: MessageType, to: &str, minute: i64, payload: &str) -> Message {

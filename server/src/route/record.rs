@@ -95,6 +95,7 @@ pub static HTTP: Dialect = Dialect::new(
         Row::new("traceId", Field::TraceId, IfSet),
         Row::new("reportedStatus", Field::ReportedStatus, IfSet),
         Row::new("reportedOwner", Field::ReportedOwner, IfSet),
+        Row::new("reportedStatusBy", Field::ReportedStatusBy, IfSet),
         Row::new("reportedBlocked", Field::ReportedBlocked, IfSet),
         Row::new("reportedProgress", Field::ReportedProgress, IfSet),
         Row::new("reportedEta", Field::ReportedEta, IfSet),

@@ -66,6 +66,7 @@ fn created_again(reader: &Reader, actor: &str) -> Result<Vec<NewEvent>, Error> {
         return Ok(Vec::new());
     }
     let again = TeamCreated {
+        leader: None,
         members: Vec::new(),
         open: true,
         views: true,

@@ -1,7 +1,7 @@
 //! Runs commands: decides under the lock, records the events, answers. For a known idempotency key, returns the first
 //! answer instead.
 
-use super::authorize::authorize;
+use super::authorize::{authorize, check_member};
 use super::execution::{AnyExecution, Execution, Shape, Text};
 use crate::claim::{grant, renewal};
 use crate::command::{After, Authority, CommandTerms, Ctx, Decision, act, mismatch};
@@ -252,6 +252,9 @@ fn decide(
         let follows = execution.is_consequence(event);
         ctx.control.check_actor(&terms, event, follows)?;
         ctx.control.mark(&terms, event, follows);
+        if !follows {
+            check_member(&terms, &ctx, live, &event.actor)?;
+        }
     }
     if matches!(outcome, Outcome::Granted) {
         let own = events.len();
@@ -356,7 +359,7 @@ pub(crate) fn first_answer(
         return Ok(None);
     };
     if (&*first.operation, &*first.request) != (operation, request) {
-        return Err(key_reused(key, &first.operation).into());
+        return Err(key_reused(key, &first.operation, &first.actor).into());
     }
     if first.response.is_none() {
         let message = format!(
@@ -369,12 +372,15 @@ pub(crate) fn first_answer(
     Ok(first.response)
 }
 
-/// Returns the refusal for a key that belongs to another request of `operation`.
-pub(crate) fn key_reused(key: &str, operation: &str) -> Refusal {
+/// Returns the refusal for a key that belongs to another request of `operation`, which `actor` made.
+pub(crate) fn key_reused(key: &str, operation: &str, actor: &str) -> Refusal {
     let key = shown(key);
-    let message = format!("key {key} was used already for another request of {operation}");
+    let message =
+        format!("key {key} was used already by {actor} for another request of {operation}");
     let refusal = Refusal::new(Code::IdempotencyKeyReused, message).field("key");
-    refusal.detail("operation", operation)
+    refusal
+        .detail("operation", operation)
+        .detail("used_by", actor)
 }
 
 /// Returns the failure for a stored answer that cannot be parsed.

@@ -77,6 +77,7 @@ impl Root {
         }
         let (name, format, anywhere) = (&import.team, import.format, import.allow_network_fs);
         let created = TeamCreated {
+            leader: None,
             members: agents(&entries),
             open: true,
             views: !import.no_views,

@@ -125,6 +125,7 @@ impl Root {
 
     fn record(&self, import: &ImportTeamChat, chat: &Chat, history: Vec<Item>) -> Result<u64> {
         let created = TeamCreated {
+            leader: None,
             members: members(chat),
             open: true,
             views: !import.no_views,

@@ -26,6 +26,9 @@ pub struct Init {
     pub journal: Option<JournalIdentity>,
     /// Actor of the events; `teamlog` if absent.
     pub actor: Option<String>,
+    /// The agent that runs `init`, if an agent runs it. The agent becomes a member and the leader of a new team.
+    #[serde(default)]
+    pub agent: Option<String>,
 }
 
 /// The answer `{status:"ok", team, members}`.
@@ -66,9 +69,10 @@ impl Root {
         for member in &init.members {
             names::check_new("members", member)?;
         }
+        names::check_free_given([("actor", &init.actor)])?;
         init.members.sort();
         init.members.dedup();
-        names::check_free_given([("actor", &init.actor)])?;
+        init.agent = init.agent.take().filter(|agent| can_lead(agent));
         if let Some(team) = self.find(&init.team)? {
             let answer = join(team, init)?;
             // Teams of older versions have no ignore files yet. If the files cannot be written, the
@@ -97,12 +101,25 @@ impl Root {
     }
 }
 
+/// Returns true if an agent of this name can be the leader of a team.
+fn can_lead(agent: &str) -> bool {
+    agent != LEADER && agent != DEFAULT_ACTOR && names::check_new("actor", agent).is_ok()
+}
+
+/// Returns the members of a new team, with its leader, sorted.
+fn first_members(init: &Init) -> Vec<String> {
+    let members = init.members.iter().chain(&init.agent);
+    let members: BTreeSet<&String> = members.collect();
+    members.into_iter().cloned().collect()
+}
+
 fn created(init: Init) -> InitAnswer {
+    let members = first_members(&init);
     InitAnswer {
         status: "ok".into(),
         team: init.team,
-        added: init.members.clone(),
-        members: init.members,
+        added: members.clone(),
+        members,
         created: true,
     }
 }
@@ -148,9 +165,10 @@ fn check_journal(team: &Team, asked: Option<&JournalIdentity>) -> Result<()> {
 /// Records the first event of a team.
 fn create(team: &mut Team, init: &Init) -> Result<()> {
     let created = TeamCreated {
-        members: init.members.clone(),
+        members: first_members(init),
         open: init.open || init.members.is_empty(),
         views: !init.no_views,
+        leader: init.agent.clone(),
     };
     let created = created.event(actor(init), None);
     team.execute_unkeyed(act(CommandTerms::new(Authority::Anyone), move |_, _| {
@@ -160,6 +178,9 @@ fn create(team: &mut Team, init: &Init) -> Result<()> {
 
 /// Returns all members after the call, and the new members among them.
 fn joining(live: &Live, init: &Init) -> Acted<(Vec<String>, Vec<String>)> {
+    if let Some(agent) = init.agent.as_ref().filter(|_| !init.members.is_empty()) {
+        membership::check_acting(live, agent)?;
+    }
     let mut added = Vec::new();
     for member in &init.members {
         if !live.is_member(member)? {

@@ -244,8 +244,10 @@ fn unanswered(
     facts.retain(|event| agent.is_none_or(|agent| event.actor == agent));
     match facts.iter().find(|event| fact.equals(event)) {
         Some(event) => Ok(Some(AppendAnswer::new(event))),
-        None if facts.is_empty() => Ok(None),
-        None => Err(fact.located(key_reused(key, OPERATION).into())),
+        None => match facts.first() {
+            Some(first) => Err(fact.located(key_reused(key, OPERATION, &first.actor).into())),
+            None => Ok(None),
+        },
     }
 }
 
@@ -281,7 +283,8 @@ impl Command for Facts {
                 let request = fact.request();
                 if let Some((place, first)) = keys.get(key) {
                     if *first != request {
-                        return Err(fact.located(key_reused(key, OPERATION).into()));
+                        let reused = key_reused(key, OPERATION, &fact.event.actor);
+                        return Err(fact.located(reused.into()));
                     }
                     outcomes.push(Outcome::Again(*place));
                     continue;

@@ -43,6 +43,7 @@ pub static TEAM_API: Dialect = Dialect::new(
         Row::new("trace_id", Field::TraceId, IfSet),
         Row::new("reported_status", Field::ReportedStatus, IfSet),
         Row::new("reported_owner", Field::ReportedOwner, IfSet),
+        Row::new("reported_status_by", Field::ReportedStatusBy, IfSet),
         Row::new("reported_blocked", Field::ReportedBlocked, IfSet),
         Row::new("reported_progress", Field::ReportedProgress, IfSet),
         Row::new("reported_eta", Field::ReportedEta, IfSet),

@@ -52,6 +52,7 @@ fn a_key_stands_for_one_request() {
     ] {
         let fault = call(&world, operation, input).unwrap_err();
         assert_eq!(fault.code, "idempotency_key_reused", "{operation}");
+        shows!(&*fault.message => has "used already by teamlog for another request of create-task");
         assert_eq!(fault.details["operation"], "create-task");
     }
     assert_eq!(events(&mut team).len(), before);
