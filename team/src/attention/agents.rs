@@ -113,6 +113,24 @@ pub(super) fn gone(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Finds unread mail of retired agents. No agent will read this mail.
+pub(super) fn mail_of_retired(look: &mut AttentionScan<'_>) -> Result<()> {
+    for agent in look.live.retired_agents()? {
+        let unread = look.live.agent(&agent)?.unread;
+        if unread == 0 {
+            continue;
+        }
+        let noun = if unread == 1 { "message" } else { "messages" };
+        let text = format!("retired: {agent} left {unread} unread {noun}");
+        let command = format!("teamlog inbox {} --agent {}", look.team, quoted(&agent));
+        look.items.push(AttentionItem {
+            agent: Some(agent),
+            ..AttentionItem::new(AttentionKind::AgentGone, text, command)
+        });
+    }
+    Ok(())
+}
+
 /// The unfinished tasks of an agent.
 struct OpenTasks {
     count: u64,

@@ -26,6 +26,7 @@ pub(super) const FINDERS: &[fn(&mut AttentionScan<'_>) -> Result<()>] = &[
     tasks::unknown_dependencies,
     agents::unknown_owners,
     agents::gone,
+    agents::mail_of_retired,
     leases_expired,
     tasks::overdue,
     overdue_acks,
@@ -110,7 +111,8 @@ fn dead_letters(look: &mut AttentionScan<'_>) -> Result<()> {
         let Some(letter) = look.live.dead_letter_at(seq)? else {
             continue;
         };
-        if letter.acked.is_some() || letter.requeued.is_some() {
+        let is_settled = letter.acked.is_some() || letter.requeued.is_some();
+        if is_settled || look.reader_of(&letter.to)?.is_none() {
             continue;
         }
         let text = format!("dead letter: {} to {}", letter.message_id, letter.to);
@@ -185,12 +187,15 @@ fn overdue_acks(look: &mut AttentionScan<'_>) -> Result<()> {
         if due > look.now {
             continue;
         }
-        let (id, to) = (&delivery.message_id, &delivery.to);
+        let id = &delivery.message_id;
+        let Some(to) = look.reader_of(&delivery.to)? else {
+            continue;
+        };
         let text = format!("ack overdue: {to} has not acknowledged {id}");
         // Only the recipient can acknowledge the message, but other agents can wake the recipient.
         let command = format!("teamlog nudge {}", look.team);
         look.items.push(AttentionItem {
-            agent: Some(to.clone()),
+            agent: Some(to),
             message_id: Some(id.clone()),
             seq: Some(delivery.required),
             since: Some(due),

@@ -377,6 +377,12 @@ impl AttentionScan<'_> {
         found
     }
 
+    /// Returns the agent that reads the mail to `to`: the new name of a renamed agent. Returns `None` for a retired agent.
+    fn reader_of(&self, to: &str) -> Result<Option<String>> {
+        let reader = membership::recipient(self.live, to)?;
+        Ok((!self.live.is_retired(&reader)?).then_some(reader))
+    }
+
     /// Returns the tasks of a page. Remembers if there are more tasks.
     fn page(&mut self, page: TaskPage) -> Vec<Task> {
         self.more |= page.more;

@@ -90,7 +90,9 @@ pub(super) fn reported_blocked(look: &mut AttentionScan<'_>) -> Result<()> {
 pub(super) fn not_applied(look: &mut AttentionScan<'_>) -> Result<()> {
     for task in concerning(look, Concern::Unapplied)? {
         let (id, status, reported) = (&task.task_id, task.status.name(), &task.reported);
-        let by = reported.by.as_deref().unwrap_or_default();
+        let other = reported.status_by.as_ref();
+        let by = other.or(reported.by.as_ref());
+        let reporter = by.map_or("", String::as_str);
         let said = match (task.reported_status, &task.reported_owner) {
             (Some(Status::Assigned), Some(owner)) => format!("assigned to {owner}"),
             (said, _) => said.map(Status::name).unwrap_or_default().to_owned(),
@@ -100,12 +102,12 @@ pub(super) fn not_applied(look: &mut AttentionScan<'_>) -> Result<()> {
             Some(claim) => format!("claimed by {} and stays {status}", claim.owner),
             None => format!("changed by claims only and stays {status}"),
         };
-        let text = format!("not applied: {by} reported {id} {said}, but it is {stays}");
+        let text = format!("not applied: {reporter} reported {id} {said}, but it is {stays}");
         let command = show(look.team, id);
         look.items.push(AttentionItem {
-            agent: reported.by.clone(),
+            agent: by.cloned(),
             seq: reported.unapplied,
-            since: reported.at,
+            since: reported.status_at.or(reported.at),
             ..AttentionItem::of_task(AttentionKind::NotApplied, &task, text, command)
         });
     }

@@ -6,6 +6,7 @@ use crate::operation::prelude::*;
 use crate::projections::PostInfo;
 use crate::projections::delivery::State;
 use crate::projections::delivery::event::{DeliveryAttempt, DeliveryFact};
+use crate::projections::message::MessageInfo;
 use crate::projections::message::event::{AckRefused, MessageAcked};
 
 operation! {
@@ -64,11 +65,11 @@ impl Command for Ack {
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<AckAnswer>> {
         membership::check(live, "agent", &self.agent)?;
         names::check_known_free("message_id", &self.message_id)?;
+        let message = live.message(&self.message_id)?;
         let ack = MessageAcked {
             message_id: self.message_id.clone(),
-            agent: self.agent.clone(),
+            agent: self.recipient(live, message.as_ref())?,
         };
-        let message = live.message(&self.message_id)?;
         if message.is_none()
             && let Some(post) = live.post_to(&self.agent, &self.message_id)?
         {
@@ -79,13 +80,14 @@ impl Command for Ack {
                 AckStatus::NotFound,
                 ack.rejected(AckRefused::NotFound, None),
             ),
-            Some(message) if message.to != self.agent => (
+            Some(message) if message.to != ack.agent => (
                 AckStatus::WrongRecipient,
                 ack.rejected(AckRefused::WrongRecipient, Some(&message.to)),
             ),
             Some(message) if message.acked.is_some() => (AckStatus::AlreadyAcked, ack.repeated()),
             Some(_) => (AckStatus::Acked, ack.event(None, None)),
         };
+        event.actor.clone_from(&self.agent);
         if let Some(message) = &message {
             // Adds the trace and the task of the message, even if the ack is invalid.
             event.refs.set_given([
@@ -98,7 +100,7 @@ impl Command for Ack {
         let answer = AckAnswer {
             status,
             message_id: ack.message_id,
-            agent: ack.agent,
+            agent: self.agent.clone(),
             expected: expected.map(|message| message.to.clone()),
             posts_read: None,
         };
@@ -128,6 +130,17 @@ impl Command for Ack {
 }
 
 impl Ack {
+    /// Returns the name under which the agent got the message: its former name, if the message was sent before the agent was renamed.
+    fn recipient(&self, live: &Live, message: Option<&MessageInfo>) -> Result<String> {
+        let to = message
+            .map(|message| &message.to)
+            .filter(|to| **to != self.agent);
+        Ok(match to {
+            Some(to) if live.former_names(&self.agent)?.contains(to) => to.clone(),
+            _ => self.agent.clone(),
+        })
+    }
+
     /// Decides on the ack of a post. Such an ack also covers all earlier posts to the agent.
     fn decide_post(
         &self,

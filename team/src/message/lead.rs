@@ -2,6 +2,7 @@
 //! the leader possibly lost its context. Lists are cut to 10 items, so each list also gives the number of all its items.
 
 use crate::attention::Attention;
+use crate::command::authority::is_leader;
 use crate::message::notices;
 use crate::message::prime::{DEPS_MAX, Dependency, Few, cut, dependencies, minutes};
 use crate::operation::prelude::*;
@@ -103,10 +104,9 @@ pub struct FinishedTask {
     pub note: String,
 }
 
-/// Returns true if an agent is a leader: the fixed leader, an agent named `lead` or `leader`, or an agent that assigned a
-/// task to another agent.
+/// Returns true if `prime` shows an agent the state of the team: a leader, or an agent that assigned a task to another agent.
 pub(crate) fn leads(live: &Live, agent: &str) -> Result<bool> {
-    Ok(agent == LEADER || names::LEADERS.contains(&agent) || live.gave_work(agent)?)
+    Ok(is_leader(live, agent)? || live.gave_work(agent)?)
 }
 
 impl Team {

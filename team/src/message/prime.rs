@@ -202,7 +202,7 @@ impl Team {
             };
             let waiting = live.waiting_tasks(agent, None, ITEMS_MAX)?;
             let counts = live.owned_counts(agent)?;
-            let inbox = live.agent(agent)?;
+            let inbox = live.whole_agent(agent)?;
             let named = Status::ALL.map(|status| status.name().into()).into_iter();
             let counted = named.zip(counts.by_status);
             let answer = PrimeAnswer {

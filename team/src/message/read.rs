@@ -1,10 +1,11 @@
-//! `read`: returns a page of an inbox; further pages have older messages. With `unread`, the first page also has the unread
+//! `read`: returns a page of an inbox; further pages have older messages. The inbox of a renamed agent has the mail to its former
+//! names too. With `unread`, the first page also has the unread
 //! posts and the news of the agent's tasks.
 
 use crate::message::notices::{self, Notice};
 use crate::message::prime::Few;
 use crate::operation::prelude::*;
-use crate::projections::message::InboxQuery;
+use crate::projections::message::{InboxQuery, MessageInfo};
 
 operation! {
     /// Read an agent's newest messages
@@ -63,7 +64,7 @@ impl Team {
                 before: before(live, &read.agent, cursor, "inbox")?,
                 limit: page::limit(read.limit, page::PAGE),
             };
-            let page = live.inbox(&read.agent, query)?;
+            let page = live.whole_inbox(&read.agent, query)?;
             let messages = page.seqs.iter().map(|seq| page::sent(live, reader, *seq));
             let messages = messages.collect::<Result<Vec<Message>>>()?;
             let oldest = messages.first().filter(|_| page.older);
@@ -96,7 +97,9 @@ pub(crate) fn before(
         return Ok(None);
     };
     names::check_known_free("cursor", cursor)?;
-    let message = live.message(cursor)?.filter(|message| message.to == owner);
+    let former = live.former_names(owner)?;
+    let is_owners = |message: &MessageInfo| message.to == owner || former.contains(&message.to);
+    let message = live.message(cursor)?.filter(is_owners);
     let what = format!("the id of a message in this {called}");
     let message = message.ok_or_else(|| page::unknown_cursor(cursor, &what))?;
     Ok(Some(message.seq))

@@ -39,7 +39,9 @@ impl Command for RenameAgent {
     type Answer = RetireAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone).named(false)
+        CommandTerms::new(Authority::Anyone)
+            .named(false)
+            .members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<RetireAnswer>> {
@@ -95,7 +97,7 @@ impl RenameAgent {
         };
         let old = &self.agent;
         let body = format!(
-            "{old} is now called {}. Unread messages to {old}: {unread}. To read them: teamlog inbox --agent {old}",
+            "{old} is now called {}. Unread messages to {old}, now in your inbox: {unread}",
             self.new_name
         );
         let new = NewMessage {

@@ -93,7 +93,9 @@ impl Command for RetireAgent {
     type Answer = RetireAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone).named(false)
+        CommandTerms::new(Authority::Anyone)
+            .named(false)
+            .members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<RetireAnswer>> {

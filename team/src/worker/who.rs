@@ -164,7 +164,7 @@ fn agent(live: &Live, reader: &Reader, name: String, now: Timestamp) -> Result<W
     let counts = live.owned_counts(&name)?;
     Ok(WhoAgent {
         state: live.worker_status(&name)?.map(|noted| noted.what.state),
-        unread: live.agent(&name)?.unread,
+        unread: live.whole_agent(&name)?.unread,
         unread_posts: live.post_counts(&name)?.unread(),
         last_event: last_event(live, reader, &name)?,
         working_on: briefs(live.tasks(&filter, None, TASKS_MAX)?.tasks)?,

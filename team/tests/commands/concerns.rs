@@ -4,6 +4,7 @@
 use crate::claims::{claim, claimed, fail, new, waiting};
 use crate::prelude::*;
 use teamlog_team::attention::{Attention, AttentionItem, AttentionKind};
+use teamlog_team::ownership::retire::RetireAgent;
 use teamlog_team::shell::words;
 use teamlog_team::task::reopen::TaskReopen;
 use teamlog_team::usage::report::{ReportUsage, SetBudget};
@@ -94,6 +95,30 @@ fn a_task_that_is_reported_blocked_is_shown_until_it_is_not() {
     // A claim-governed task is blocked by its dependencies without any report.
     team.task_create(waiting("waits", &["1"])).unwrap();
     is_quiet(&mut team);
+}
+
+#[test]
+fn only_the_report_of_the_holder_says_that_a_held_task_is_blocked() {
+    let (world, mut team) = demo();
+    claimed(&mut team, new("one"));
+    let blocked =
+        given!(TaskUpdate, from: "dev", to: "lead", task_id: "1", blocked: true, note: "no key");
+    team.task_update(blocked).unwrap();
+    for from in ["qa", "lead"] {
+        world.later(SECOND);
+        let note =
+            given!(TaskUpdate, from, to: "dev", task_id: "1", blocked: false, note: "try again");
+        team.task_update(note).unwrap();
+        let item = only(&mut team, AttentionKind::ReportedBlocked);
+        assert_eq!(item.text, "reported blocked: 1 by dev (no key)");
+    }
+    world.later(SECOND);
+    team.task_update(given!(TaskUpdate, from: "qa", ..update("1", "completed")))
+        .unwrap();
+    let task = json(&team.task_record("1").unwrap());
+    has!(task, {"reported_status": "completed", "reported_status_by": "qa", "reported_by": "dev",
+        "reported_note": "no key", "reported_blocked": true});
+    settled_digest(&mut team);
 }
 
 #[test]
@@ -322,6 +347,31 @@ fn an_agent_that_stopped_is_shown_with_what_it_left() {
         only(&mut team, AttentionKind::AgentGone).text,
         "stopped: qa left tasks A, B, 2 unread messages"
     );
+}
+
+#[test]
+fn mail_of_a_retired_agent_is_shown_once_and_never_as_overdue() {
+    let (world, mut team) = demo();
+    let delivery = Require {
+        ack_timeout_seconds: Some(1),
+        max_retries: Some(0),
+    };
+    for id in ["m-1", "m-2"] {
+        let send = given!(Send, message_id: id, delivery, ..message("lead", "dev"));
+        team.send(send).unwrap();
+    }
+    team.retire_agent(given!(RetireAgent, agent: "dev"))
+        .unwrap();
+    let shown = |team: &mut Team| {
+        let item = only(team, AttentionKind::AgentGone);
+        assert_eq!(item.text, "retired: dev left 2 unread messages");
+        assert_eq!(item.command, "teamlog inbox demo --agent dev");
+    };
+    world.later(MINUTE);
+    shown(&mut team);
+    // The messages become dead letters.
+    team.tick(Tick::default()).unwrap();
+    shown(&mut team);
 }
 
 #[test]

@@ -155,13 +155,75 @@ fn a_renamed_agent_gets_its_tasks_and_later_mail_under_its_new_name() {
     let inbox = team
         .read(given!(Read, agent: "builder", unread: true))
         .unwrap();
-    shows!(inbox.messages[0].payload.as_str() => has "Unread messages to dev: 1");
-    assert_eq!(inbox.messages.len(), 2);
+    shows!(inbox.messages[0].payload.as_str() => has "hi");
+    shows!(inbox.messages[1].payload.as_str() => has "Unread messages to dev, now in your inbox: 1");
+    assert_eq!(inbox.messages.len(), 3);
     let acts = refused(team.task_claim(claim("2", "dev")), Code::WorkerNotFound);
     assert_eq!(acts.hint.as_deref(), Some("use the new name builder"));
     let back = given!(RenameAgent, agent: "builder", new_name: "dev");
     refused(team.rename_agent(back), Code::InvalidInput);
     refused(team.rename_agent(rename), Code::WorkerNotFound);
+}
+
+#[test]
+fn a_renamed_agent_reads_acknowledges_and_answers_its_earlier_mail() {
+    let (_world, mut team) = staffed();
+    let ask = |from: &str, to: &str, id: &str| given!(Send, kind: "decision_required", message_id: id, ..message(from, to));
+    team.send(ask("lead", "dev", "q-1")).unwrap();
+    team.send(ask("dev", "qa", "q-2")).unwrap();
+    for (old, new) in [("dev", "builder"), ("builder", "maker")] {
+        team.rename_agent(given!(RenameAgent, agent: old, new_name: new))
+            .unwrap();
+    }
+    let unread = |team: &mut Team| {
+        let read = team.read(given!(Read, agent: "maker", unread: true));
+        read.unwrap().messages
+    };
+    let ids: Vec<String> = unread(&mut team).into_iter().map(|mail| mail.id).collect();
+    assert_eq!((ids.len(), &*ids[1]), (4, "q-1"));
+    let primed = json(&team.prime(&given!(Prime, agent: "maker")).unwrap());
+    assert_eq!(primed["unread"]["total"], 4);
+    // Pages continue across the names.
+    let newest = team
+        .read(given!(Read, agent: "maker", limit: 2_usize))
+        .unwrap();
+    let cursor = newest.next_cursor.clone();
+    let earlier = team
+        .read(given!(Read, agent: "maker", limit: 5_usize, cursor))
+        .unwrap();
+    assert_eq!((newest.count, earlier.count), (2, 2));
+    // Other agents do not acknowledge this mail.
+    let by = |agent: &str, message_id: &str| given!(Ack, agent, message_id);
+    let other = team.ack(by("qa", "q-1")).unwrap();
+    assert_eq!(json(&other)["status"], "wrong_recipient");
+    let questions = |team: &mut Team| -> Vec<String> {
+        let items = crate::attention::items(team).into_iter();
+        let items = items.filter(|item| item.text.starts_with("question"));
+        items.map(|item| item.text).collect()
+    };
+    assert_eq!(
+        questions(&mut team),
+        [
+            "question: lead waits for an answer from maker",
+            "question: maker waits for an answer from qa"
+        ]
+    );
+    team.send(message("maker", "lead")).unwrap();
+    team.send(message("qa", "dev")).unwrap();
+    assert_eq!(questions(&mut team), [String::new(); 0]);
+    for id in ids {
+        let acked = json(&team.ack(by("maker", &id)).unwrap());
+        assert_eq!(
+            (&acked["status"], &acked["agent"]),
+            (&json!("acked"), &json!("maker"))
+        );
+    }
+    has!(events(&mut team).last().unwrap(), {"kind": "message_acked", "actor": "maker"});
+    assert_eq!(unread(&mut team).len(), 1);
+    // The old name keeps its history.
+    let history = team.read(given!(Read, agent: "dev")).unwrap();
+    assert_eq!(history.count, 2);
+    settled_digest(&mut team);
 }
 
 #[test]
