@@ -42,7 +42,7 @@ operation! {
         #[arg(value_name = "TOKEN")]
         token_id: String,
     }) -> TokenAnswer = Team::token_revoke,
-    refuses = [TokenNotFound],
+    refuses = [TokenNotFound, WorkerNotFound],
     scope = Operate
 }
 
@@ -206,7 +206,9 @@ impl Command for TokenAdd {
     type Answer = TokenAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone).named(false)
+        CommandTerms::new(Authority::Anyone)
+            .members_only()
+            .named(false)
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<String>> {
@@ -234,6 +236,7 @@ impl Command for TokenRevoke {
     fn terms(&self) -> CommandTerms<'_> {
         // A token can be revoked in a closed team too.
         CommandTerms::new(Authority::Anyone)
+            .members_only()
             .named(false)
             .when_closed()
     }

@@ -1,6 +1,7 @@
 //! Membership: the agents that may act and receive. A closed team has only its members. In an open team an agent becomes a
 //! member by acting.
 
+use crate::command::authority::is_leader;
 use crate::prelude::*;
 
 /// Maximum number of agents that a refusal lists.
@@ -12,6 +13,18 @@ const RENAMED_MAX: usize = 16;
 pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()> {
     check_active(live, field, agent)?;
     belongs(live, field, agent)
+}
+
+/// Checks that an agent may change the team. Refuses an agent that does not belong to a team with fixed members. The leader, and a
+/// caller without an agent's name, always pass.
+pub(crate) fn check_acting(live: &Live, agent: &str) -> Result<()> {
+    if agent == DEFAULT_ACTOR || live.is_member(agent)? || is_leader(live, agent)? {
+        return Ok(());
+    }
+    match live.team()? {
+        Some(team) if !team.open => Err(stranger("actor", agent, live.members()?).into()),
+        _ => Ok(()),
+    }
 }
 
 /// Checks that an agent was not retired. An agent that is not a member passes.
@@ -77,13 +90,25 @@ pub(crate) fn enter(live: &Live, field: &'static str, agent: &str) -> Result<Vec
     Ok(joining(live, agent)?.into_iter().collect())
 }
 
-/// Returns the leader that hears of a task: the agent that assigned the task, else a member that is named as a leader, else the
-/// fixed leader.
-pub(crate) fn supervisor(live: &Live, task: &Task) -> Result<String> {
+/// Returns the agent that hears of a task: the agent that assigned the task, else the leader of the team. Skips an assigner that left
+/// the team, and the agent `except`.
+pub(crate) fn supervisor(live: &Live, task: &Task, except: &str) -> Result<String> {
     // A person without an agent's name receives no messages.
     let assigner = task.assigned_by.as_deref();
     if let Some(by) = assigner.filter(|by| names::check_known("to", by).is_ok()) {
-        return Ok(by.to_owned());
+        let by = recipient(live, by)?;
+        if by != except && !live.is_retired(&by)? {
+            return Ok(by);
+        }
+    }
+    leader(live)
+}
+
+/// Returns the agent that gets messages to the leader: the agent that created the team, else a member that is named as a leader,
+/// else the fixed leader.
+pub(crate) fn leader(live: &Live) -> Result<String> {
+    if let Some(leader) = live.team()?.and_then(|team| team.leader) {
+        return Ok(leader);
     }
     for name in names::LEADERS {
         if live.is_member(name)? {

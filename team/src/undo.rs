@@ -23,7 +23,7 @@ operation! {
         #[arg(long, value_name = "AGENT")]
         worker: Option<String>,
     }) -> UndoAnswer = Team::undo,
-    refuses = [PointUnknown, InvalidTransition, PastBusy]
+    refuses = [PointUnknown, InvalidTransition, PastBusy, WorkerNotFound]
 }
 
 /// The answer `{undone, seq, text, task_id?}`.
@@ -206,7 +206,9 @@ impl Command for Reversal {
 
     fn terms(&self) -> CommandTerms<'_> {
         let named = self.undo.worker.as_deref();
-        CommandTerms::new(Authority::of_named(named)).named(named.is_some())
+        CommandTerms::new(Authority::of_named(named))
+            .members_only()
+            .named(named.is_some())
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<UndoAnswer>> {

@@ -178,10 +178,18 @@ impl TaskDecision {
             true => "leave the task to its holder, or override the claim with force; the log records who overrides"
                 .to_owned(),
             false => format!(
-                "leave the task to {}, or ask {LEADER}: only the leader may override the claim",
+                "leave the task to {}, or ask the leader: only the leader may override the claim",
                 claim.owner
             ),
         })
+    }
+
+    /// Returns the refusal for a session that did not make the claim of its agent. `maker` names the session that made it.
+    pub fn other_session(&self, claim: &Claim, maker: &str) -> Refusal {
+        let (id, until) = (&self.task.task_id, claim.leased_until);
+        let message = format!("task {id} was claimed by {maker}, until {until}");
+        let refusal = self.refusal(Code::NotHolder, message).field("worker");
+        refusal.hint("if you made that claim, pass the --epoch that its answer gave")
     }
 
     fn not_yours(&self, proof: ClaimProof<'_>) -> Refusal {

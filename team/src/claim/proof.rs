@@ -33,16 +33,15 @@ impl<'a> ClaimProof<'a> {
     /// - An authenticated agent must not name another agent as worker.
     /// - The named worker and the acting agent must be the holder, because an epoch can be guessed and a token overheard.
     ///
-    /// The second rule has two exceptions. A token suffices for a caller without authentication. With `force`, a caller
-    /// without authentication and the leader pass.
+    /// The second rule has two exceptions. A token suffices for a caller without authentication. With `force`, the leader and a
+    /// caller without an agent's name pass.
     pub fn authorize(self, live: &Live, by: Actor<'_>) -> Result<()> {
         if let (Some(name), Some(worker)) = (by.name.filter(|_| by.authenticated), self.worker)
             && name != worker
         {
             return Err(mismatch(name, worker).into());
         }
-        let may_force = !by.authenticated || by.name == Some(LEADER);
-        let overrides = self.force && may_force;
+        let overrides = self.force && by.may_override(live, self.worker)?;
         let suffices = self.token.is_some() && !by.authenticated;
         if self.is_empty() || overrides || suffices {
             return Ok(());
@@ -57,6 +56,7 @@ impl<'a> ClaimProof<'a> {
             if let Some(who) = who.filter(|who| *who != claim.owner) {
                 let (task, events) = (task.clone(), Vec::new());
                 let decision = TaskDecision { task, events };
+                let may_force = by.may_override(live, self.worker)?;
                 return Err(decision.not_holder(claim, field, who, may_force).into());
             }
         }
@@ -66,12 +66,10 @@ impl<'a> ClaimProof<'a> {
     /// Checks the caller as `authorize` does. Only the leader may end a claim by force without presenting the claim.
     pub fn authorize_with_leader(self, live: &Live, by: Actor<'_>, now: Timestamp) -> Result<()> {
         self.authorize(live, by)?;
-        let Some(who) = by.name.filter(|who| *who != LEADER) else {
-            return Ok(());
-        };
-        if !self.force || !self.is_empty() {
+        if !self.force || !self.is_empty() || by.may_override(live, self.worker)? {
             return Ok(());
         }
+        let who = by.name.or(self.worker).unwrap_or_default();
         let decision = TaskDecision::load(live, self.task_id, now)?;
         let claim = decision.task.claim();
         claim.map_or(Ok(()), |claim| {
@@ -95,30 +93,31 @@ impl<'a> ClaimProof<'a> {
                 decision()?.decision(|decision| rules(decision, input))
             }
             ClaimOrder::EpochFirst => decision()?.decision(|decision| {
-                self.check_in_order(decision)?;
+                self.check_in_order(ctx, live, decision)?;
                 rules(decision, input()?)
             }),
         }
     }
 
     /// Checks the epoch, the status, the holder and the lease, in this order.
-    fn check_in_order(self, decision: &TaskDecision) -> Result<(), Refusal> {
+    fn check_in_order(self, ctx: &Ctx, live: &Live, decision: &TaskDecision) -> Result<()> {
         self.check_epoch(decision)?;
         decision.check_open()?;
         // Reports an expired lease to any caller, because any agent may now claim the task.
         if let Ok(ClaimCheck::GaveUp | ClaimCheck::Unclaimed) = decision.check_claim(self) {
-            return decision.claim_of(self).map(drop);
+            decision.claim_of(self)?;
+            return Ok(());
         }
         let claim = decision.task.governed.claim.as_ref();
         if let Some((claim, agent)) = claim.zip(self.worker)
             && claim.owner != agent
             && !self.force
         {
-            // Authenticated agents without permission to use `force` were refused earlier, so the
-            // hint can name `force`.
-            return Err(decision.not_holder(claim, "agent", agent, true));
+            let may_force = ctx.control.caller().may_override(live, self.worker)?;
+            return Err(decision.not_holder(claim, "agent", agent, may_force).into());
         }
-        decision.claim_of(self).map(drop)
+        decision.claim_of(self)?;
+        Ok(())
     }
 
     fn check_epoch(self, decision: &TaskDecision) -> Result<(), Refusal> {

@@ -2,6 +2,8 @@
 //!
 //! Each command declares its [`CommandTerms`]. The trait has no default, so a forgotten declaration permits nothing.
 
+use crate::prelude::*;
+
 /// The preconditions of a command, independent of its decision.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CommandTerms<'a> {
@@ -16,6 +18,8 @@ pub(crate) struct CommandTerms<'a> {
     /// True if the input names the acting agent. If the input of a command names no agent, the actor of the command's events is the
     /// holder or the leader.
     pub names_actor: bool,
+    /// True if only members, the leader and callers without an agent's name may run the command in a team with fixed members.
+    pub members_only: bool,
 }
 
 /// Callers that may run a command.
@@ -31,7 +35,7 @@ pub(crate) enum Authority<'a> {
     Agent(&'a str),
     /// The holder of the presented claim.
     Holder(ClaimProof<'a>),
-    /// The holder of the presented claim, or the leader with force.
+    /// The holder of the presented claim, or the leader with force; the leader need not present the claim.
     HolderOrLeader(ClaimProof<'a>),
 }
 
@@ -42,6 +46,25 @@ pub(crate) struct Actor<'a> {
     pub name: Option<&'a str>,
     /// True if the name is authenticated.
     pub authenticated: bool,
+}
+
+impl Actor<'_> {
+    /// Returns true if the caller may act on a claim of another agent with force, or end the approval that a task requires: the
+    /// leader, and a caller without an agent's name. `named` is the agent that the input names.
+    pub fn may_override(self, live: &Live, named: Option<&str>) -> Result<bool> {
+        let name = self.name.or(named);
+        name.map_or(Ok(true), |name| is_leader(live, name))
+    }
+}
+
+/// Returns true if an agent leads the team: the fixed leader, the agent that created the team, or an agent named `lead` or
+/// `leader`.
+pub(crate) fn is_leader(live: &Live, agent: &str) -> Result<bool> {
+    if agent == LEADER || names::LEADERS.contains(&agent) {
+        return Ok(true);
+    }
+    let leader = live.team()?.and_then(|team| team.leader);
+    Ok(leader.as_deref() == Some(agent))
 }
 
 impl<'a> Authority<'a> {
@@ -60,6 +83,15 @@ impl<'a> CommandTerms<'a> {
             grants: false,
             led: false,
             names_actor: true,
+            members_only: false,
+        }
+    }
+
+    /// Refuses agents that do not belong to the team, if the members of the team are fixed.
+    pub fn members_only(self) -> CommandTerms<'a> {
+        CommandTerms {
+            members_only: true,
+            ..self
         }
     }
 
@@ -101,7 +133,7 @@ pub(crate) struct ClaimProof<'a> {
     pub token: Option<&'a str>,
     /// Fencing epoch of the claim.
     pub epoch: Option<u64>,
-    /// True if the command accepts a claim of another agent. The token or epoch must be right in any case.
+    /// True if the leader acts on a claim of another agent. The token or epoch must be right in any case.
     pub force: bool,
     /// The agent that presents the claim, if the command names one.
     pub worker: Option<&'a str>,

@@ -10,6 +10,7 @@ pub(super) fn authorize(terms: &CommandTerms<'_>, ctx: &Ctx, live: &Live) -> Res
     let by = ctx.control.caller();
     if let Some(name) = by.name {
         membership::check_active(live, "actor", name)?;
+        check_member(terms, ctx, live, name)?;
     }
     match terms.authority {
         Authority::Anyone => Ok(()),
@@ -21,4 +22,17 @@ pub(super) fn authorize(terms: &CommandTerms<'_>, ctx: &Ctx, live: &Live) -> Res
         Authority::Holder(proof) => proof.authorize(live, by),
         Authority::HolderOrLeader(proof) => proof.authorize_with_leader(live, by, ctx.now),
     }
+}
+
+/// Refuses an agent that does not belong to the team, if the command is for members only. The user of the operating system passes.
+pub(super) fn check_member(
+    terms: &CommandTerms<'_>,
+    ctx: &Ctx,
+    live: &Live,
+    agent: &str,
+) -> Result<()> {
+    if !terms.members_only || ctx.control.user.as_deref() == Some(agent) {
+        return Ok(());
+    }
+    membership::check_acting(live, agent)
 }

@@ -23,7 +23,7 @@ operation! {
         #[arg(long)]
         confirm_issues: bool,
     }) -> CleanupAnswer = Team::cleanup,
-    refuses = [ShutdownConfirm, ShutdownGateBlocked, ShutdownRejected],
+    refuses = [ShutdownConfirm, ShutdownGateBlocked, ShutdownRejected, WorkerNotFound],
     scope = Operate,
     rules = Rules {
         aliases: &[("confirmIssues", "confirm_issues")],
@@ -34,6 +34,7 @@ operation! {
 operation! {
     /// Close the team without a gate; the log stays
     "orphan-cleanup": Records(OrphanCleanup {}) -> CleanupAnswer = Team::orphan_cleanup,
+    refuses = [WorkerNotFound],
     scope = Operate
 }
 
@@ -109,7 +110,9 @@ impl Command for CloseTeam {
     type Answer = CleanupAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone).when_closed()
+        CommandTerms::new(Authority::Anyone)
+            .members_only()
+            .when_closed()
     }
 
     /// The three events that close the team have the caller as actor. Events that end work are consequences, and keep the traces of that

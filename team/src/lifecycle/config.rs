@@ -45,7 +45,7 @@ operation! {
         key: set.setting,
         value: Some(set.value),
     }),
-    refuses = [SettingUnknown],
+    refuses = [SettingUnknown, WorkerNotFound],
     scope = Operate
 }
 
@@ -60,7 +60,7 @@ operation! {
         key: unset.setting,
         value: None,
     }),
-    refuses = [SettingUnknown],
+    refuses = [SettingUnknown, WorkerNotFound],
     scope = Operate
 }
 
@@ -187,7 +187,7 @@ impl Command for ConfigChange {
     type Answer = ConfigChangeAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone).members_only()
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<(Value, Value)>> {

@@ -21,7 +21,7 @@ operation! {
         #[arg(long, conflicts_with_all = ["session", "root"])]
         all_sessions: bool,
     }) -> ModeCleared as mode_clear,
-    refuses = [UnsupportedMode]
+    refuses = [UnsupportedMode, WorkerNotFound]
 }
 
 /// Result of a clear.
@@ -78,7 +78,7 @@ impl Command for ModeClear {
     type Answer = ModeCleared;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone).members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<ModeCleared>> {

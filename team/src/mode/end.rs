@@ -22,7 +22,7 @@ operation! {
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     }) -> ModeAnswer as mode_complete,
-    refuses = [UnsupportedMode, ModeNotActive]
+    refuses = [UnsupportedMode, ModeNotActive, WorkerNotFound]
 }
 
 operation! {
@@ -38,7 +38,7 @@ operation! {
         #[arg(long, value_name = "TEXT")]
         error: Option<String>,
     }) -> ModeAnswer as mode_fail,
-    refuses = [UnsupportedMode, ModeNotActive]
+    refuses = [UnsupportedMode, ModeNotActive, WorkerNotFound]
 }
 
 operation! {
@@ -54,7 +54,7 @@ operation! {
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     }) -> ModeAnswer as mode_cancel,
-    refuses = [UnsupportedMode, ModeNotActive]
+    refuses = [UnsupportedMode, ModeNotActive, WorkerNotFound]
 }
 
 impl Command for ModeComplete {
@@ -62,7 +62,7 @@ impl Command for ModeComplete {
     type Answer = ModeAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone).members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
@@ -87,7 +87,7 @@ impl Command for ModeFail {
     type Answer = ModeAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone).members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
@@ -116,7 +116,7 @@ impl Command for ModeCancel {
     type Answer = ModeAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone).members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {

@@ -23,7 +23,7 @@ operation! {
         /// More fields of the state
         set: Option<Fields>,
     }) -> ModeAnswer as mode_start,
-    refuses = [UnsupportedMode, ModeDenied]
+    refuses = [UnsupportedMode, ModeDenied, WorkerNotFound]
 }
 
 /// Fields that a caller cannot set. The log sets these fields, except the working directory, which
@@ -61,7 +61,7 @@ impl Command for ModeStart {
     type Answer = ModeAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone).members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {

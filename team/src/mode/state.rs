@@ -14,7 +14,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 operation! {
     /// Write the state of a mode as `rcs state` does, or the metadata of the list of active skills
     "state-write": Records(StateWrite) -> StateWritten = |team, write| team.state_write(write.into()),
-    refuses = [UnsupportedMode, ModeDenied, ModeNotActive],
+    refuses = [UnsupportedMode, ModeDenied, ModeNotActive, WorkerNotFound],
     rules = Rules {
         keeps_lookalikes: true,
         ..Rules::COMMON
@@ -39,7 +39,7 @@ operation! {
         session_id: clear.session_id,
         all_sessions: clear.all_sessions,
     }),
-    refuses = [UnsupportedMode]
+    refuses = [UnsupportedMode, WorkerNotFound]
 }
 
 /// Input of `state-write`. Unknown fields become fields of the state.
@@ -262,7 +262,7 @@ impl Team {
         let named = StateName::read(&write.mode)?;
         match named {
             StateName::Skills => self.execute(act(
-                CommandTerms::new(Authority::Anyone),
+                CommandTerms::new(Authority::Anyone).members_only(),
                 move |ctx, live| write_skills(write.clone(), live, ctx.now),
             )),
             StateName::Mode(mode) => {
@@ -284,7 +284,7 @@ impl Team {
         let named = StateName::read(&clear.mode)?;
         if let StateName::Skills = named {
             return self.execute(act(
-                CommandTerms::new(Authority::Anyone),
+                CommandTerms::new(Authority::Anyone).members_only(),
                 move |ctx, live| clear_skills(&clear, live, ctx.now),
             ));
         }

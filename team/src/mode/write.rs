@@ -31,13 +31,13 @@ operation! {
         #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
         unset: Option<Vec<String>>,
     }) -> ModeAnswer as mode_update,
-    refuses = [UnsupportedMode, ModeNotActive]
+    refuses = [UnsupportedMode, ModeNotActive, WorkerNotFound]
 }
 
 operation! {
     /// Write the state of a mode; its outcome decides if the mode is active
     "mode-write": Records(ModeWrite) -> ModeAnswer = Team::mode_write,
-    refuses = [UnsupportedMode, ModeDenied],
+    refuses = [UnsupportedMode, ModeDenied, WorkerNotFound],
     rules = Rules {
         keeps_lookalikes: true,
         ..Rules::COMMON
@@ -79,7 +79,7 @@ impl Command for ModeWrite {
     type Answer = ModeAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone).members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
@@ -156,7 +156,7 @@ impl Command for ModeUpdate {
     type Answer = ModeAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone).members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {

@@ -1,7 +1,7 @@
-//! `assign-task`: assigns a task to an agent. Only the leader, or a caller with force, can take a task from its holder.
+//! `assign-task`: assigns a task to an agent. Only the leader can take a task from its holder.
 
 use crate::doubts::TaskDoubts;
-use crate::ownership::takeover::{self, Overridden};
+use crate::ownership::takeover::{self, Overridden, Presented};
 use crate::projections::task::event::TaskAssigned;
 use crate::task::create::check_owner;
 use crate::task::prelude::*;
@@ -18,7 +18,10 @@ operation! {
         /// Agent that assigns the task
         #[arg(long, value_name = "AGENT")]
         worker: Option<String>,
-        /// Take the task from the agent that holds it; the log records the use of force, and the holder gets a message
+        /// Epoch of the claim, if another session of the agent made it
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
+        epoch: Option<u64>,
+        /// As the leader, take the task from the agent that holds it; the log records the use of force, and the holder gets a message
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[arg(long)]
         force: bool,
@@ -27,7 +30,7 @@ operation! {
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         expected_version: Option<u64>,
     }) -> AssignmentAnswer as task_assignment,
-    refuses = [TaskNotFound, WorkerNotFound, AlreadyTerminal, NotHolder, VersionConflict]
+    refuses = [TaskNotFound, WorkerNotFound, AlreadyTerminal, ClaimConflict, NotHolder, VersionConflict]
 }
 
 /// The answer `{task, taken_from?}`.
@@ -48,7 +51,9 @@ impl Command for TaskAssignment {
     type Answer = AssignmentAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
+        CommandTerms::new(Authority::of_named(self.worker.as_deref()))
+            .members_only()
+            .named(self.worker.is_some())
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
@@ -71,7 +76,7 @@ impl Command for TaskAssignment {
                 let message = format!("task {id} is already claimed by {owner}");
                 return Err(decision.refusal(Code::InvalidTransition, message).into());
             }
-            let overridden = self.overridden(ctx, decision)?;
+            let overridden = self.overridden(ctx, live, decision)?;
             let cause = self.assign(live, decision, overridden.as_ref())?;
             let Some(Overridden { holder, .. }) = overridden else {
                 return Ok(None);
@@ -105,9 +110,15 @@ impl TaskAssignment {
     fn overridden(
         &self,
         ctx: &Ctx,
+        live: &Live,
         decision: &TaskDecision,
-    ) -> Result<Option<Overridden>, Refusal> {
-        let other = takeover::check(ctx, decision, self.worker.as_deref(), self.force)?;
+    ) -> Result<Option<Overridden>> {
+        let presented = Presented {
+            worker: self.worker.as_deref(),
+            epoch: self.epoch,
+            force: self.force,
+        };
+        let other = presented.check(ctx, live, decision)?;
         let own = decision.task.claim().map(|claim| Overridden {
             holder: claim.owner.clone(),
             forced: false,

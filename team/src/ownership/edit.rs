@@ -1,7 +1,7 @@
 //! `edit-task`: changes the texts, due time, labels, parent and dependencies of a task.
 
 use crate::doubts::TaskDoubts;
-use crate::ownership::takeover;
+use crate::ownership::takeover::{self, Presented};
 use crate::projections::task::event::TaskUpdated;
 use crate::projections::task::{Attributes, PlanChange};
 use crate::task::approval;
@@ -13,7 +13,7 @@ use crate::task::prelude::*;
 operation! {
     /// Change the texts, priority, labels, times, parent or dependencies of a task
     "edit-task": Records(TaskEdit) -> TaskAnswer as task_edit,
-    refuses = [TaskNotFound, VersionConflict, DependencyCycle, NotHolder, WorkerNotFound, ApprovalRequired]
+    refuses = [TaskNotFound, VersionConflict, DependencyCycle, ClaimConflict, NotHolder, WorkerNotFound, ApprovalRequired]
 }
 
 /// The input of `edit-task`; absent fields stay unchanged.
@@ -79,7 +79,11 @@ pub struct TaskEdit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "AGENT"))]
     pub worker: Option<String>,
-    /// Edit a task that another agent holds; the log records the use of force, and the holder gets a message
+    /// Epoch of the claim, if another session of the agent made it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>))]
+    pub epoch: Option<u64>,
+    /// As the leader, edit a task that another agent holds; the log records the use of force, and the holder gets a message
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,
@@ -105,6 +109,7 @@ impl TaskEdit {
             blocked_by,
             attributes,
             worker: _,
+            epoch: _,
             force: _,
             expected_version: _,
         } = self;
@@ -140,7 +145,9 @@ impl Command for TaskEdit {
     type Answer = TaskAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
+        CommandTerms::new(Authority::of_named(self.worker.as_deref()))
+            .members_only()
+            .named(self.worker.is_some())
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -150,10 +157,16 @@ impl Command for TaskEdit {
         let decision = TaskDecision::load(live, &self.task_id, ctx.now)?;
         decision.decision(|decision| {
             decision.check_version(self.expected_version)?;
-            let overridden = takeover::check(ctx, decision, self.worker.as_deref(), self.force)?;
-            let gate = (self.attributes.requires_approval, self.force);
-            approval::check_gate(ctx, decision, self.worker.as_deref(), gate)?;
-            let ends_gate = self.force && gate.0 == Some(false);
+            let named = self.worker.as_deref();
+            let presented = Presented {
+                worker: named,
+                epoch: self.epoch,
+                force: self.force,
+            };
+            let overridden = presented.check(ctx, live, decision)?;
+            let gate = self.attributes.requires_approval;
+            approval::check_gate(ctx, live, decision, (named, gate))?;
+            let ends_gate = self.force && gate == Some(false);
             let plan = self.plan().change(&decision.task.governed.plan, ctx.now)?;
             self.check_parent(live, &decision.task, &plan, wanted.as_deref())?;
             let owner = decision.task.owner.clone();

@@ -22,8 +22,11 @@ operation! {
         /// Agent that holds the task
         #[arg(long, value_name = "AGENT")]
         worker: String,
+        /// Epoch of the claim, if another session of the agent made it
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
+        epoch: Option<u64>,
     }) -> ReviewAnswer as request_review,
-    refuses = [TaskNotFound, WorkerNotFound, AlreadyTerminal, NotHolder, InvalidTransition]
+    refuses = [TaskNotFound, WorkerNotFound, AlreadyTerminal, ClaimConflict, NotHolder, InvalidTransition]
 }
 
 /// Maximum length of the note, in bytes.
@@ -53,7 +56,7 @@ impl Command for ReviewRequest {
         let decision = TaskDecision::load(live, &self.task_id, ctx.now)?;
         decision.decision(|decision| {
             decision.check_open()?;
-            self.check_holder(decision)?;
+            self.check_holder(ctx, decision)?;
             let reviewer = self.reviewer(live, &decision.task)?;
             let worker = &*self.worker;
             let updated = TaskAct::Updated(TaskUpdated {
@@ -109,7 +112,7 @@ impl ReviewRequest {
     }
 
     /// Refuses an agent that does not hold the task.
-    fn check_holder(&self, decision: &TaskDecision) -> Result<(), Refusal> {
+    fn check_holder(&self, ctx: &Ctx, decision: &TaskDecision) -> Result<(), Refusal> {
         let id = &self.task_id;
         let Some(claim) = decision.task.claim() else {
             let status = decision.task.status.name();
@@ -118,7 +121,7 @@ impl ReviewRequest {
             return Err(refusal.hint("claim the task before you ask for its review"));
         };
         match claim.owner == self.worker {
-            true => Ok(()),
+            true => takeover::check_session(ctx, decision, claim, self.epoch),
             false => Err(decision.not_holder(claim, "worker", &self.worker, false)),
         }
     }
@@ -127,7 +130,7 @@ impl ReviewRequest {
     fn reviewer(&self, live: &Live, task: &Task) -> Result<String> {
         let reviewer = match &self.to {
             Some(to) => to.clone(),
-            None => membership::supervisor(live, task)?,
+            None => membership::supervisor(live, task, &self.worker)?,
         };
         membership::check(live, "to", &reviewer)?;
         if reviewer == self.worker {

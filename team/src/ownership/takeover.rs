@@ -1,5 +1,6 @@
 //! Changes of a task that another agent holds: who may make them, and the message that tells the holder.
 
+use crate::command::authority::ClaimProof;
 use crate::message::send::{NewMessage, Send};
 use crate::task::prelude::*;
 
@@ -10,32 +11,75 @@ pub(crate) struct Overridden {
     pub forced: bool,
 }
 
-/// Returns the holder of a task; `None` if the acting agent is the holder or no agent holds the task. Refuses a caller that is not the
-/// leader and does not use force.
-pub(crate) fn check(
+/// The caller of a change, as its input names it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Presented<'a> {
+    /// The agent that makes the change, if the input names it.
+    pub worker: Option<&'a str>,
+    /// Epoch of the agent's claim.
+    pub epoch: Option<u64>,
+    /// True if the leader changes a task that another agent holds.
+    pub force: bool,
+}
+
+impl Presented<'_> {
+    /// Returns the holder of a task; `None` if the acting agent is the holder or no agent holds the task. Refuses another session of
+    /// the holder. Refuses any other caller that is not the leader. A caller without an agent's name needs `force`.
+    pub fn check(
+        self,
+        ctx: &Ctx,
+        live: &Live,
+        decision: &TaskDecision,
+    ) -> Result<Option<Overridden>> {
+        let Some(claim) = decision.task.claim() else {
+            return Ok(None);
+        };
+        let by = ctx.control.caller();
+        let named = by.name.into_iter().chain(self.worker);
+        let other = named.clone().find(|name| *name != claim.owner);
+        if other.is_none() && named.count() > 0 {
+            check_session(ctx, decision, claim, self.epoch)?;
+            return Ok(None);
+        }
+        let may_force = by.may_override(live, self.worker)?;
+        if !may_force || other.is_none() && !self.force {
+            let who = other.unwrap_or("this caller");
+            let refusal = decision.not_holder(claim, "task_id", who, may_force);
+            return Err(refusal.into());
+        }
+        Ok(Some(Overridden {
+            holder: claim.owner.clone(),
+            forced: self.force,
+        }))
+    }
+}
+
+/// Refuses a session that did not make the claim of its agent. The epoch of the claim suffices. A caller without a session, and a
+/// claim that was made without one, pass.
+pub(crate) fn check_session(
     ctx: &Ctx,
     decision: &TaskDecision,
-    named: Option<&str>,
-    force: bool,
-) -> Result<Option<Overridden>, Refusal> {
-    let Some(claim) = decision.task.claim() else {
-        return Ok(None);
-    };
-    let by = ctx.control.caller();
-    let who = named.or(by.name);
-    if who == Some(&*claim.owner) {
-        return Ok(None);
+    claim: &Claim,
+    epoch: Option<u64>,
+) -> Result<(), Refusal> {
+    if let Some(epoch) = epoch {
+        let proof = ClaimProof {
+            task_id: &decision.task.task_id,
+            token: None,
+            epoch: Some(epoch),
+            force: false,
+            worker: None,
+        };
+        return decision.claim_of(proof).map(drop);
     }
-    let leads = who == Some(LEADER);
-    let may_force = !by.authenticated || by.name == Some(LEADER);
-    if !(leads || force && may_force) {
-        let who = who.unwrap_or("this caller");
-        return Err(decision.not_holder(claim, "task_id", who, may_force));
+    let session = ctx.control.origin.claim_session.as_deref();
+    match claim.is_of_other_session(session) {
+        true => {
+            let maker = format!("another session of {}", claim.owner);
+            Err(decision.other_session(claim, &maker))
+        }
+        false => Ok(()),
     }
-    Ok(Some(Overridden {
-        holder: claim.owner.clone(),
-        forced: force && !leads,
-    }))
 }
 
 /// Checks that a named agent may act in the team.

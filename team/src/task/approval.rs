@@ -2,7 +2,6 @@
 //! refuses to complete a task without an approval that the task requires.
 
 use crate::claim::holding::TaskDecision;
-use crate::names::LEADER;
 use crate::operation::prelude::*;
 use crate::projections::message::Unapplied;
 use crate::projections::worker::ApprovalShown;
@@ -33,7 +32,7 @@ operation! {
         #[serde(default = "yes")]
         required: bool,
     }) -> ApprovalWritten as write_approval,
-    refuses = [AlreadyTerminal, SelfApproval]
+    refuses = [AlreadyTerminal, SelfApproval, WorkerNotFound]
 }
 
 fn yes() -> bool {
@@ -90,7 +89,7 @@ impl Command for WriteApproval {
     type Answer = ApprovalWritten;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone).members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<ApprovalStatus>> {
@@ -138,28 +137,26 @@ fn check_reviewer(ctx: &Ctx, live: &Live, approval: &Approval) -> Result<()> {
     }
 }
 
-/// Refuses to remove the requirement of an approval from a task, unless the leader edits the task or the edit uses force.
+/// Refuses to remove the requirement of an approval from a task, unless the leader or a caller without an agent's name edits the
+/// task.
 pub(crate) fn check_gate(
     ctx: &Ctx,
+    live: &Live,
     decision: &TaskDecision,
-    named: Option<&str>,
-    (wanted, force): (Option<bool>, bool),
-) -> Result<(), Refusal> {
-    let ends = decision.task.requires_approval() && wanted == Some(false);
+    (named, wanted): (Option<&str>, Option<bool>),
+) -> Result<()> {
     let by = ctx.control.caller();
-    let Some(who) = named.or(by.name).filter(|who| ends && *who != LEADER) else {
-        return Ok(());
-    };
-    if force && !by.authenticated {
+    let ends = decision.task.requires_approval() && wanted == Some(false);
+    if !ends || by.may_override(live, named)? {
         return Ok(());
     }
+    let who = by.name.or(named).unwrap_or_default();
     let message = format!(
-        "{who} cannot end the approval that task {} requires: only {LEADER} can, or an edit with force",
+        "{who} cannot end the approval that task {} requires: only the leader can",
         decision.task.task_id
     );
-    Err(decision
-        .refusal(Code::ApprovalRequired, message)
-        .field("requires_approval"))
+    let refusal = decision.refusal(Code::ApprovalRequired, message);
+    Err(refusal.field("requires_approval").into())
 }
 
 /// Returns the last decision on a task.
@@ -215,7 +212,8 @@ pub(crate) fn check(live: &Live, task: &Task) -> Result<()> {
     Err(refusal.into())
 }
 
-/// Returns the status that a message must not apply, if the message would complete a task without its required approval.
+/// Returns the status that a message must not apply, if the message would complete a task without its required approval or with
+/// open parts.
 pub(crate) fn withheld(live: &Live, message: &Message) -> Result<Option<Unapplied>> {
     let Some(id) = &message.task_id else {
         return Ok(None);
@@ -227,8 +225,11 @@ pub(crate) fn withheld(live: &Live, message: &Message) -> Result<Option<Unapplie
         return Ok(None);
     };
     let completes = !task.claim_governed && task.status != Status::Completed;
-    let withheld = completes && is_missing(live, &task)?;
-    Ok(withheld.then(|| Unapplied::unapproved(id)))
+    if completes && is_missing(live, &task)? {
+        return Ok(Some(Unapplied::unapproved(id)));
+    }
+    let has_parts = completes && task.governed.plan.children.open > 0;
+    Ok(has_parts.then(|| Unapplied::with_open_parts(id)))
 }
 
 /// Returns the decision as one line, such as `rejected by lead: the tests are missing`.

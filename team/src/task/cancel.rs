@@ -30,7 +30,7 @@ operation! {
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         expected_version: Option<u64>,
     }) -> TaskAnswer as task_cancel,
-    refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict]
+    refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict, WorkerNotFound]
 }
 
 claim_proof!(TaskCancel, |it| it.worker.as_deref());
@@ -40,7 +40,9 @@ impl Command for TaskCancel {
     type Answer = TaskAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::HolderOrLeader(self.proof())).named(self.proof().is_named())
+        CommandTerms::new(Authority::HolderOrLeader(self.proof()))
+            .members_only()
+            .named(self.proof().is_named())
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -50,7 +52,11 @@ impl Command for TaskCancel {
         decision.decision(|decision| {
             decision.check_open()?;
             decision.check_version(self.expected_version)?;
-            let forced = self.check_claim(decision)?;
+            let may_force = ctx
+                .control
+                .caller()
+                .may_override(live, self.worker.as_deref())?;
+            let forced = self.check_claim(decision, may_force)?;
             let canceled = TaskAct::Canceled(TaskCanceled {
                 reason: self.reason.clone(),
                 forced,
@@ -72,7 +78,7 @@ impl TaskCancel {
     }
 
     /// Checks the caller's right to cancel the task. Returns true if the cancellation ends the claim of another agent.
-    fn check_claim(&self, decision: &TaskDecision) -> Result<bool, Refusal> {
+    fn check_claim(&self, decision: &TaskDecision, may_force: bool) -> Result<bool, Refusal> {
         let proof = self.proof();
         let presented = !proof.is_empty();
         if presented {
@@ -84,7 +90,7 @@ impl TaskCancel {
         if presented {
             return Ok(self.force);
         }
-        if self.force && self.actor() == LEADER {
+        if self.force && may_force {
             return Ok(true);
         }
         Err(proof.needs_claim(decision, claim, self.actor()))

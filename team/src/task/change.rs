@@ -12,7 +12,7 @@ use crate::task::prelude::*;
 operation! {
     /// Change the attributes or the dependencies of a task
     "update-task": Records(TaskChange) -> TaskAnswer as task_change,
-    refuses = [TaskNotFound, VersionConflict, DependencyCycle, ApprovalRequired],
+    refuses = [TaskNotFound, VersionConflict, DependencyCycle, ApprovalRequired, WorkerNotFound],
     rules = Rules {
         lifecycle: &LIFECYCLE,
         ..Rules::COMMON
@@ -77,7 +77,7 @@ impl Command for TaskChange {
     type Answer = TaskAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone).members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
@@ -88,7 +88,7 @@ impl Command for TaskChange {
         decision.decision(|decision| {
             decision.check_version(self.expected_version)?;
             let gate = self.attributes.requires_approval;
-            approval::check_gate(ctx, decision, None, (gate, false))?;
+            approval::check_gate(ctx, live, decision, (None, gate))?;
             let owner = decision.task.owner.clone();
             let updated = TaskAct::Updated(TaskUpdated {
                 subject: self.subject.clone(),

@@ -140,7 +140,7 @@ impl Command for TaskCreate {
     type Answer = TaskAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::WithinBudget)
+        CommandTerms::new(Authority::WithinBudget).members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<String>> {

@@ -16,7 +16,7 @@ operation! {
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         expected_version: Option<u64>,
     }) -> TaskAnswer as task_reopen,
-    refuses = [TaskNotFound, InvalidTransition, VersionConflict]
+    refuses = [TaskNotFound, InvalidTransition, VersionConflict, WorkerNotFound]
 }
 
 impl Command for TaskReopen {
@@ -24,7 +24,7 @@ impl Command for TaskReopen {
     type Answer = TaskAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone).members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {

@@ -21,7 +21,7 @@ operation! {
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         expected_version: Option<u64>,
     }) -> TaskAnswer as set_task_resources,
-    refuses = [TaskNotFound, ClaimConflict, VersionConflict]
+    refuses = [TaskNotFound, ClaimConflict, VersionConflict, WorkerNotFound]
 }
 
 impl Command for SetTaskResources {
@@ -29,7 +29,7 @@ impl Command for SetTaskResources {
     type Answer = TaskAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone).members_only()
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {

@@ -27,7 +27,8 @@ pub struct SessionClaim {
 pub struct SessionClaimAnswer {
     /// Epoch of the claim.
     pub epoch: u64,
-    /// Epoch of an earlier claim of the task by the same agent in the same session, if there is such a claim.
+    /// Epoch of the session's previous claim of the task, if the agent did not end that claim itself: its lease expired, or the
+    /// leader took the task. The session possibly still works on that claim.
     pub earlier: Option<u64>,
 }
 
@@ -85,35 +86,37 @@ fn check_session(
         Some(_) => format!("another session of {}", claim.owner),
         None => format!("{} without a session", claim.owner),
     };
-    let id = &decision.task.task_id;
-    let message = format!(
-        "task {id} was claimed by {maker}, until {}",
-        claim.leased_until
-    );
-    let refusal = decision.refusal(Code::NotHolder, message).field("worker");
-    Err(refusal.hint("if you made that claim, pass the --epoch that its answer gave"))
+    Err(decision.other_session(claim, &maker))
 }
 
-/// Returns the epoch of an earlier claim of the task by this agent in this session. Other agents may share the session's terminal. Reads
-/// the events of the task, newest first.
+/// Returns the epoch of the previous claim of the task by this agent in this session, unless the agent released the task or failed it
+/// under that claim. Other agents may share the session's terminal. Reads the events of the task, newest first.
 fn earlier(live: &Live, reader: &Reader, asked: &SessionClaim, epoch: u64) -> Result<Option<u64>> {
     // The first claim of a task has epoch 1.
     if epoch <= 1 {
         return Ok(None);
     }
     let mut before = None;
+    let mut ended = BTreeSet::new();
     loop {
         let page = live.with_ref(RefKind::Task, &asked.task_id, before, PAGE)?;
         before = page.seqs.iter().min().copied();
         for event in Recorded::all(live, reader, page.seqs)?.iter().rev() {
-            let claimant = event.event.refs.get(RefKind::Agent);
-            if event.event.kind != "task_claimed" || claimant != Some(&*asked.worker) {
+            let event = &event.event;
+            if event.refs.get(RefKind::Agent) != Some(&*asked.worker) {
                 continue;
             }
-            let payload = &event.event.payload;
-            let claimed: Claimed = serde_json::from_str(payload).unwrap_or_default();
-            if claimed.epoch < epoch && claimed.session.as_ref() == Some(&asked.session) {
-                return Ok(Some(claimed.epoch));
+            let claimed: Claimed = serde_json::from_str(&event.payload).unwrap_or_default();
+            let is_own = claimed.session.as_ref() == Some(&asked.session);
+            match &*event.kind {
+                "task_released" | "task_failed" if event.actor == *asked.worker => {
+                    ended.insert(claimed.epoch);
+                }
+                "task_claimed" if is_own && claimed.epoch < epoch => {
+                    let is_ended = ended.contains(&claimed.epoch);
+                    return Ok((!is_ended).then_some(claimed.epoch));
+                }
+                _ => {}
             }
         }
         if !page.older {
@@ -122,9 +125,10 @@ fn earlier(live: &Live, reader: &Reader, asked: &SessionClaim, epoch: u64) -> Re
     }
 }
 
-/// The part of a claim's event that names its session.
+/// The part of an event that names a claim and its session.
 #[derive(Default, Deserialize)]
 struct Claimed {
     epoch: u64,
+    #[serde(default)]
     session: Option<String>,
 }

@@ -28,7 +28,7 @@ operation! {
     refuses = [TaskNotFound, CursorUnknown]
 }
 
-/// The answer `{team, task, failed_dependencies?, unknown_dependencies?, approval?, comments?, lease_expired?, history?, next_cursor?}`.
+/// The answer `{team, task, failed_dependencies?, unknown_dependencies?, approval?, comments?, lease_expired?, leader, history?, next_cursor?}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskShowAnswer {
     /// The team.
@@ -54,6 +54,9 @@ pub struct TaskShowAnswer {
     /// True if the lease of the task's claim has expired but no event records the expiry yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
+    /// The agent that gets messages to the leader of the team.
+    #[serde(default)]
+    pub leader: String,
     /// Newest events of the task, oldest first, superseded ones marked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Recorded>>,
@@ -78,6 +81,7 @@ impl Team {
                 approval: approval::last(live, &show.task_id)?,
                 comments: comment::newest(live, reader, &show.task_id)?,
                 lease_expired: task.lease_expired(now),
+                leader: membership::leader(live)?,
                 task,
                 history: None,
                 next_cursor: None,

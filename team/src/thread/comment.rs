@@ -124,7 +124,7 @@ fn fact(thread_id: &str, act: ThreadAct) -> ThreadFact {
 /// of earlier comments.
 fn concerned(live: &Live, task: &Task, thread: Option<&Thread>) -> Result<Vec<String>> {
     let mut agents: Vec<String> = task.owner.clone().into_iter().collect();
-    agents.push(membership::supervisor(live, task)?);
+    agents.push(membership::supervisor(live, task, "")?);
     if let Some(thread) = thread {
         agents.extend(thread.participants.iter().cloned());
         agents.extend(live.thread_authors(&thread.id, PARTICIPANTS_MAX)?);

@@ -59,6 +59,7 @@ operation! {
         #[arg(long, requires = "set")]
         hard_limit: bool,
     }) -> UsageAnswer as set_budget,
+    refuses = [WorkerNotFound],
     scope = Operate,
     rules = RULES
 }
@@ -311,7 +312,7 @@ impl Command for SetBudget {
     type Answer = UsageAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::new(Authority::Anyone)
+        CommandTerms::new(Authority::Anyone).members_only()
     }
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {

@@ -157,6 +157,28 @@ fn a_message_does_not_complete_a_task_without_the_approval_nor_free_others() {
 }
 
 #[test]
+fn a_message_does_not_complete_a_task_with_open_parts() {
+    let (world, mut team) = demo();
+    team.task_assign(assign("T-1", "dev")).unwrap();
+    team.task_create(given!(TaskCreate, parent: "T-1", ..new("part")))
+        .unwrap();
+    let sent = team.task_update(update("T-1", "done")).unwrap();
+    assert_eq!(
+        (sent.applied, sent.reason.as_deref()),
+        (Some(Applied::NotApplied), Some("open_parts"))
+    );
+    assert_eq!(status(&mut team, "T-1"), "assigned");
+    let before = digest(&mut team);
+    rehydrate(&mut team);
+    assert_eq!(digest(&mut team), before);
+    team.task_cancel(given!(TaskCancel, task_id: "1")).unwrap();
+    world.later(SECOND);
+    let sent = team.task_update(update("T-1", "done")).unwrap();
+    assert_eq!(sent.applied, Some(Applied::Applied));
+    assert_eq!(status(&mut team, "T-1"), "completed");
+}
+
+#[test]
 fn an_import_does_not_complete_it_either() {
     let (world, mut team) = demo();
     gated_by_message(&mut team, "T-1");
@@ -324,7 +346,7 @@ fn the_holder_does_not_approve_its_own_work_and_nobody_decides_after_the_end() {
 }
 
 #[test]
-fn only_the_leader_or_a_recorded_override_ends_the_requirement() {
+fn only_the_leader_ends_the_requirement() {
     let (_, mut team) = demo();
     claimed(&mut team, gated("first"));
     let edit = given!(TaskEdit, task_id: "1", worker: "dev", attributes: approval(false));
@@ -334,9 +356,16 @@ fn only_the_leader_or_a_recorded_override_ends_the_requirement() {
     let by_change = given!(TaskChange, attributes: approval(false), ..change("1"));
     refused(team.task_change(by_change), Code::ApprovalRequired);
     team.under(Control::default());
-    team.task_edit(given!(TaskEdit, force: true, ..edit.clone()))
+    let forced = given!(TaskEdit, force: true, ..edit.clone());
+    let refusal = refused(team.task_edit(forced.clone()), Code::ApprovalRequired);
+    shows!(&*refusal.message => has "only the leader can");
+    team.task_edit(given!(TaskEdit, worker: "lead", ..forced))
         .unwrap();
-    has!(events(&mut team).last().unwrap(), {"/payload/requires_approval": false, "/payload/forced": true});
+    let recorded = events(&mut team);
+    let edited = recorded
+        .iter()
+        .rfind(|event| event["kind"] == "task_updated");
+    has!(edited.unwrap(), {"/payload/requires_approval": false, "/payload/forced": true});
     let begin = given!(TaskEdit, attributes: approval(true), ..edit.clone());
     team.task_edit(begin).unwrap();
     team.task_edit(given!(TaskEdit, worker: "leader-fixed", ..edit))

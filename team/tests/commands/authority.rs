@@ -4,6 +4,8 @@ use crate::agent_tokens::as_agent;
 use crate::hostile::each;
 use crate::prelude::*;
 use teamlog_team::api::{Effect, Fault, OPERATIONS, OperationAnswer};
+use teamlog_team::ownership::rename::RenameAgent;
+use teamlog_team::ownership::review::ReviewRequest;
 
 /// Expected outcome if an agent names other agents, or presents claims of other agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +113,37 @@ const TABLE: &[(&str, Expected)] = &[
     ("write-worker-status", Mismatch),
 ];
 
+/// The operations that an agent outside a team with fixed members may call, each with the reason.
+const OPEN_TO_OUTSIDERS: &[(&str, &str)] = &[
+    ("append", "a fact of another tool"),
+    ("append-batch", "facts of another tool"),
+    ("append-event", "a report of a broker"),
+    ("artifact-put", "names its worker, who must be a member"),
+    ("bootstrap-record", "a signal of a broker"),
+    ("bootstrap-start", "a signal of a broker"),
+    ("get-summary", "records only when the team was looked at"),
+    ("mailbox-mark-notified", "a mark of a broker"),
+    ("mode-end-session", "the hook of any agent in the directory"),
+    ("mode-prompt", "the prompt of a person"),
+    ("nudge", "wakes agents and changes nothing"),
+    (
+        "requeue-dead-letter",
+        "delivers a message of a member again",
+    ),
+    ("thread-link", "names its worker, who must be a member"),
+    ("tick", "records what time brought about"),
+    ("write-leader-attention", "a report of a broker"),
+    ("write-monitor-snapshot", "a report of a broker"),
+    (
+        "write-shutdown-request",
+        "names its worker, who must be a member",
+    ),
+    (
+        "write-worker-inbox",
+        "names its worker, who must be a member",
+    ),
+];
+
 fn called(root: &Root, name: &str, input: Map<String, Value>) -> Result<OperationAnswer, Fault> {
     api::call(root, api::find(name).unwrap(), input, Control::default())
 }
@@ -158,6 +191,101 @@ fn an_agent_that_names_another_is_refused_or_allowed_for_a_stated_reason() {
     let all = TABLE.iter().filter(|(_, expected)| *expected != Holder);
     assert_eq!(seen_names.len(), all.count(), "{seen_names:?}");
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn an_agent_outside_a_team_with_fixed_members_changes_nothing() {
+    let is_open = |name: &str| OPEN_TO_OUTSIDERS.iter().any(|(open, _)| *open == name);
+    let mut wrong = Vec::new();
+    each(|operation, world, input| {
+        let name = operation.name;
+        // These operations act for the worker of their input, or present a claim.
+        let names_worker = TABLE
+            .iter()
+            .any(|(row, expected)| *row == name && matches!(expected, Mismatch | Holder));
+        if operation.effect != Effect::Records || is_open(name) || names_worker {
+            return;
+        }
+        let before = events(&mut world.root.team("demo").unwrap()).len();
+        let mut asked = input.clone();
+        asked.insert("actor".into(), "mallory".into());
+        let outcome = called(&world.root, name, asked).map(drop);
+        let seen = outcome.as_ref().map_err(code).err();
+        let recorded = events(&mut world.root.team("demo").unwrap()).len() > before;
+        if seen.as_deref() != Some("worker_not_found") || recorded {
+            wrong.push((name, seen, recorded));
+        }
+    });
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_leader_and_callers_without_a_name_change_a_team_with_fixed_members() {
+    let world = World::new();
+    let mut team = world.team(Some(&["dev", "qa"]), Format::Jsonl);
+    let create =
+        |team: &mut Team| team.task_create(given!(TaskCreate, subject: "one", description: "d"));
+    for actor in ["lead", "leader-fixed", "teamlog", "dev"] {
+        team.under(given!(Control, actor));
+        create(&mut team).unwrap();
+    }
+    team.under(Control::default());
+    create(&mut team).unwrap();
+    team.under(given!(Control, actor: "ada", user: "ada"));
+    create(&mut team).unwrap();
+    team.under(given!(Control, actor: "mallory", user: "ada"));
+    let refusal = refused(create(&mut team), Code::WorkerNotFound);
+    assert_eq!(refusal.field.as_deref(), Some("actor"));
+    shows!(refusal.hint.as_deref().unwrap() => has "known agents: dev, qa");
+    let config = given!(ConfigChange, key: "members.open", value: "true");
+    refused(team.config_change(config.clone()), Code::WorkerNotFound);
+    // The input names the outsider, not the caller.
+    team.under(Control::default());
+    let cancel = given!(TaskCancel, task_id: "1", worker: "mallory");
+    refused(team.task_cancel(cancel), Code::WorkerNotFound);
+    // If the membership is open, any agent may act.
+    team.config_change(config).unwrap();
+    team.under(given!(Control, actor: "mallory"));
+    create(&mut team).unwrap();
+}
+
+#[test]
+fn the_agent_that_creates_a_team_leads_it() {
+    let world = World::new();
+    let init = |agent: &str, members: &[&str]| {
+        let members = members.iter().map(|name| name.to_string()).collect();
+        let agent = Some(agent.to_owned());
+        world.root.init(Init {
+            members,
+            agent,
+            ..Init::for_team("demo")
+        })
+    };
+    let answer = init("boss", &["dev", "qa"]).unwrap();
+    assert_eq!(answer.members, ["boss", "dev", "qa"]);
+    let mut team = world.root.team("demo").unwrap();
+    assert_eq!(events(&mut team)[0]["payload"]["leader"], "boss");
+    team.task_create(given!(TaskCreate, subject: "one", description: "d"))
+        .unwrap();
+    team.task_claim(given!(TaskClaim, task_id: "1", worker: "dev"))
+        .unwrap();
+    let review = json!({"task_id": "1", "worker": "dev"});
+    let review = serde_json::from_value::<ReviewRequest>(review).unwrap();
+    assert_eq!(team.request_review(review).unwrap().reviewer, "boss");
+    let take =
+        |worker: &str| given!(TaskAssignment, task_id: "1", owner: "qa", worker, force: true);
+    refused(team.task_assignment(take("qa")), Code::NotHolder);
+    let shown = |team: &mut Team| team.task_show(given!(TaskShow, task_id: "1")).unwrap();
+    assert_eq!(shown(&mut team).leader, "boss");
+    // The leader keeps its part under another name.
+    let rename = given!(RenameAgent, agent: "boss", new_name: "chief");
+    team.rename_agent(rename).unwrap();
+    assert_eq!(shown(&mut team).leader, "chief");
+    team.task_assignment(take("chief")).unwrap();
+    // Only members and the leader add members.
+    refused(init("mallory", &["mallory"]), Code::WorkerNotFound);
+    assert_eq!(init("dev", &["ops"]).unwrap().added, ["ops"]);
+    settled_digest(&mut team);
 }
 
 /// Creates a team in which `dev` holds task 1. Also returns the claim token.

@@ -5,6 +5,7 @@ use crate::leases::release;
 use crate::prelude::*;
 use teamlog_team::SessionClaim;
 use teamlog_team::command::Origin;
+use teamlog_team::ownership::review::ReviewRequest;
 
 /// Sets the session and the actor of the calls that follow.
 fn in_session(team: &mut Team, session: &str) {
@@ -73,6 +74,64 @@ fn a_claim_of_another_session_is_no_earlier_claim() {
     team.task_claim(claim("1", "qa")).unwrap();
     let found = team.session_claim(&own("qa", "a")).unwrap();
     assert_eq!((found.epoch, found.earlier), (3, None));
+}
+
+#[test]
+fn a_claim_that_the_session_ended_itself_is_no_earlier_claim() {
+    let (world, mut team, held) = claimed_in_a();
+    team.task_release(release(&held)).unwrap();
+    let held = team.task_claim(claim("1", "dev")).unwrap();
+    let found = team.session_claim(&own("dev", "a")).unwrap();
+    assert_eq!((found.epoch, found.earlier), (2, None));
+    team.task_finish(given!(TaskFinish, to: "failed", ..complete(&held)))
+        .unwrap();
+    team.task_reopen(serde_json::from_value(json!({"task_id": "1"})).unwrap())
+        .unwrap();
+    team.task_claim(claim("1", "dev")).unwrap();
+    let found = team.session_claim(&own("dev", "a")).unwrap();
+    assert_eq!((found.epoch, found.earlier), (3, None));
+    // The session cannot know that its lease expired.
+    world.later(16 * MINUTE);
+    team.task_claim(claim("1", "dev")).unwrap();
+    let found = team.session_claim(&own("dev", "a")).unwrap();
+    assert_eq!((found.epoch, found.earlier), (4, Some(3)));
+    // The leader releases the task, not the session.
+    team.under(Control::default());
+    let by_lead = given!(TaskRelease, task_id: "1", worker: "lead", epoch: 4_u64, force: true);
+    team.task_release(by_lead).unwrap();
+    in_session(&mut team, "a");
+    team.task_claim(claim("1", "dev")).unwrap();
+    let found = team.session_claim(&own("dev", "a")).unwrap();
+    assert_eq!((found.epoch, found.earlier), (5, Some(4)));
+}
+
+#[test]
+fn another_session_of_the_holder_neither_edits_nor_reviews_nor_assigns_its_task() {
+    let (_, mut team, _) = claimed_in_a();
+    let edit = |epoch: Option<u64>| given!(TaskEdit, task_id: "1", subject: "second", worker: "dev", epoch);
+    let review = |epoch: Option<u64>| {
+        let input = json!({"task_id": "1", "worker": "dev", "to": "qa", "epoch": epoch});
+        serde_json::from_value::<ReviewRequest>(input).unwrap()
+    };
+    let assign = |epoch: Option<u64>| given!(TaskAssignment, task_id: "1", owner: "qa", worker: "dev", epoch);
+    in_session(&mut team, "b");
+    let before = count(&mut team);
+    for refusal in [
+        refused(team.task_edit(edit(None)), Code::NotHolder),
+        refused(team.request_review(review(None)), Code::NotHolder),
+        refused(team.task_assignment(assign(None)), Code::NotHolder),
+    ] {
+        shows!(&*refusal.message => has "another session of dev");
+        shows!(refusal.hint.as_deref().unwrap() => has "--epoch");
+    }
+    refused(team.task_edit(edit(Some(2))), Code::ClaimConflict);
+    refused(team.request_review(review(Some(2))), Code::ClaimConflict);
+    assert_eq!(count(&mut team), before);
+    team.task_edit(edit(Some(1))).unwrap();
+    team.request_review(review(Some(1))).unwrap();
+    in_session(&mut team, "a");
+    team.task_edit(edit(None)).unwrap();
+    team.task_assignment(assign(None)).unwrap();
 }
 
 /// Sends a message of `dev`. Returns the kinds of the events in the recorded group.

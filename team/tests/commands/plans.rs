@@ -177,7 +177,7 @@ fn a_parent_that_cannot_come_last_is_refused() {
 }
 
 #[test]
-fn a_free_task_is_assigned_and_a_held_one_is_taken_by_the_leader_or_by_force() {
+fn a_free_task_is_assigned_and_a_held_one_is_taken_by_the_leader() {
     let (_, mut team) = demo();
     team.task_create(new("1")).unwrap();
     let assign = |owner: &str| given!(TaskAssignment, task_id: "1", owner);
@@ -190,10 +190,10 @@ fn a_free_task_is_assigned_and_a_held_one_is_taken_by_the_leader_or_by_force() {
     team.task_assignment(assign("dev")).unwrap();
     let held = team.task_claim(claim("1", "dev")).unwrap();
     refused(team.task_assignment(assign("qa")), Code::NotHolder);
-    let lead = given!(TaskAssignment, worker: "lead", ..assign("qa"));
-    refused(team.task_assignment(lead.clone()), Code::NotHolder);
-    let forced = given!(TaskAssignment, force: true, ..lead);
-    let answer = team.task_assignment(forced).unwrap();
+    let by = |worker: &str| given!(TaskAssignment, worker, force: true, ..assign("qa"));
+    let refusal = refused(team.task_assignment(by("qa")), Code::NotHolder);
+    shows!(refusal.hint.as_deref().unwrap() => has "only the leader may override");
+    let answer = team.task_assignment(by("lead")).unwrap();
     assert_eq!(answer.taken_from.as_deref(), Some("dev"));
     let task = &answer.task.task;
     assert_eq!(

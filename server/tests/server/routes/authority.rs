@@ -246,7 +246,8 @@ fn a_token_of_one_agent_with_the_name_of_another_is_a_mismatch() {
             let text = said.json.to_string();
             assert!(!text.contains("override the claim with force"), "{text}");
         }
-        let said = world.post(&target, json!({"epoch": 1, "agentId": "eve"}));
+        let leader = json!({"epoch": 1, "agentId": "leader-fixed"});
+        let said = world.post(&target, leader);
         assert!(
             said.json
                 .to_string()

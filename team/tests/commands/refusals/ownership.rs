@@ -32,6 +32,24 @@ pub(super) fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
             NotHolder,
         ),
         (
+            "claimed",
+            "edit-task",
+            json!({"task_id": "1", "subject": "t", "worker": "dev", "epoch": 9}),
+            ClaimConflict,
+        ),
+        (
+            "claimed",
+            "assign-task",
+            json!({"task_id": "1", "owner": "qa", "worker": "dev", "epoch": 9}),
+            ClaimConflict,
+        ),
+        (
+            "claimed",
+            "request-review",
+            json!({"task_id": "1", "worker": "dev", "epoch": 9}),
+            ClaimConflict,
+        ),
+        (
             "gated",
             "edit-task",
             json!({"task_id": "1", "requires_approval": false, "worker": "dev"}),
