@@ -5,6 +5,7 @@ mod afterwards;
 mod answer;
 mod ask;
 mod caller;
+mod damage;
 mod execute;
 mod lines;
 mod open;

@@ -69,6 +69,7 @@ impl Args {
             no_views: self.no_views,
             allow_network_fs: self.allow_network_fs,
             actor: context.doer(),
+            agent: context.actor(),
             journal,
         };
         if let Some(group) = &self.shared {

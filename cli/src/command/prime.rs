@@ -51,6 +51,9 @@ impl Args {
             false if context.out.is_json() => context.own_commands(&mut answer.commands),
             false => everyday::reword(&mut answer, context),
         }
+        if let Some(damage) = context.damage(&self.team) {
+            context.note(&damage);
+        }
         context.end(Exit::Done, &answer, render::hand::primed)
     }
 }

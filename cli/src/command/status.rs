@@ -11,6 +11,7 @@ subcommands! {
             status.limit = status.limit.or(all.then_some(0));
             Ok(())
         })
+        .below(|answer, _, context| Ok(context.damage(&answer.team).into_iter().collect()))
         .examples("\
   teamlog status demo
   teamlog status demo --all

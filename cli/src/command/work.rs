@@ -199,7 +199,7 @@ pub mod edit {
         operation::<TaskEdit>("edit", claim::changed)
             .agent_if_known("worker", |edit| &mut edit.worker)
             .with(complete_edit)
-            .details("Only the holder, the leader, or any agent with --force can edit a claimed task.")
+            .details("Only the holder and the leader can edit a claimed task.")
             .examples("\
   teamlog edit T-5 --priority high --label +ui --due friday
   teamlog edit T-5 --after T-1,T-6")
@@ -213,10 +213,30 @@ pub mod assign {
     subcommands! {
         operation::<TaskAssignment>("assign", claim::assigned)
             .agent_if_known("worker", |assign| &mut assign.worker)
-            .details("A claimed task is taken from its holder by the leader, or with --force. The holder gets a message.")
+            .with(|assign, Nobody { nobody }, context| match (&assign.owner, nobody) {
+                (None, false) => Err(no_agent(&assign.task_id, context)),
+                _ => Ok(()),
+            })
+            .details("Only the leader takes a claimed task from its holder. The holder gets a message.")
             .examples("\
   teamlog assign T-5 qa --as lead
-  teamlog assign T-6 qa --force --as lead")
+  teamlog assign T-5 --nobody --as lead")
+    }
+
+    // Not a doc comment, because clap would print it in the help of the command.
+    #[derive(Debug, clap::Args)]
+    #[group(skip)]
+    struct Nobody {
+        /// Take the task from its agent, so that any agent can claim it
+        #[arg(long, conflicts_with = "owner")]
+        nobody: bool,
+    }
+
+    /// Returns the error for an assignment that names no agent.
+    fn no_agent(task_id: &str, context: &Context) -> CommandError {
+        let message = "assign to whom? name an agent, or pass --nobody";
+        let line = format!("assign {} --nobody", quoted(task_id));
+        CommandError::usage(message).or_hint(context.command(&line))
     }
 }
 
@@ -447,12 +467,13 @@ Examples:
                 task_id: self.task_id.clone(),
                 ..Default::default()
             };
-            let task = context.read(&self.team, show)?.task;
+            let shown = context.read(&self.team, show)?;
             // A person without an agent's name, such as `user:ada`, receives no messages.
-            let assigner = task
-                .assigned_by
-                .filter(|by| *by != from && !by.contains(':'));
-            let to = self.to.or(assigner);
+            let assigner = shown.task.assigned_by.filter(|by| !by.contains(':'));
+            let leaders = assigner.into_iter().chain([shown.leader]);
+            let to = self
+                .to
+                .or(leaders.into_iter().find(|to| !to.is_empty() && *to != from));
             let update = TaskUpdate {
                 note: Some(words::text(&self.text, "TEXT", context)?),
                 from,

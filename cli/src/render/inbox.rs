@@ -107,15 +107,19 @@ fn unapplied(answer: &SendAnswer) -> Vec<String> {
             "NOT APPLIED: dependencies of task {task} that would form a cycle; the rest was applied"
         )
     });
-    let unapproved = answer.not_applied.values();
-    let unapproved = unapproved.filter(|reason| **reason == NotApplied::ApprovalRequired);
-    let unapproved = unapproved.map(|_| {
+    let withheld = answer.not_applied.values();
+    let withheld = withheld.filter_map(|reason| match reason {
+        NotApplied::ApprovalRequired => Some("it is approved"),
+        NotApplied::OpenParts => Some("its parts are completed"),
+        _ => None,
+    });
+    let withheld = withheld.map(|condition| {
         format!(
-            "NOT APPLIED: task {task} is not completed before it is approved; the rest was applied"
+            "NOT APPLIED: task {task} is not completed before {condition}; the rest was applied"
         )
     });
     let kept = answer.reported.iter().map(kept);
-    kept.chain(rules).chain(cyclic).chain(unapproved).collect()
+    kept.chain(rules).chain(cyclic).chain(withheld).collect()
 }
 
 /// Formats `NOT APPLIED: task 2 is claimed by qa and stays in_progress; the update is recorded as a comment`.

@@ -191,6 +191,7 @@ answers! {
         team: String,
         task: Value,
         unknown_dependencies: Option<Vec<String>>,
+        leader: String,
         history: Option<Vec<Event>>,
         next_cursor: Option<String>,
     }

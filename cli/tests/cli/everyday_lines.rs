@@ -40,7 +40,7 @@ teamlog add 'Ship' --label ui
 teamlog add 'Write the tests' --after 1 --parent 2 --due friday
 export TEAMLOG_AGENT=dev
 teamlog next
-teamlog note 1 '40 %, needs the schema' --to lead
+teamlog note 1 '40 %, needs the schema'
 teamlog done 1 'on branch fix-login'
 export TEAMLOG_AGENT=lead
 teamlog show 1
@@ -242,10 +242,73 @@ fn the_short_form_presents_the_claim_of_its_session_only() {
     assert_eq!(in_session(&cli, "a", "release 1").code, Some(0));
     shows!(in_session(&cli, "a", "done 1").stderr => has "task 1 is not claimed");
     assert_eq!(in_session(&cli, "a", "claim 1").code, Some(0));
+    // The leader ends the claim, so that the session possibly still works on it.
+    cli.ok("release 1 --epoch 2 --force --as lead");
+    assert_eq!(in_session(&cli, "a", "claim 1").code, Some(0));
     let changed = in_session(&cli, "a", "done 1 --json");
     assert_eq!(changed.code, Some(1));
     shows!(changed.stderr => has "\"claim_changed\"");
-    assert_eq!(in_session(&cli, "a", "done 1 --epoch 2").code, Some(0));
+    assert_eq!(in_session(&cli, "a", "release 1 --epoch 3").code, Some(0));
+    // The session ended this claim itself.
+    assert_eq!(in_session(&cli, "a", "claim 1").code, Some(0));
+    assert_eq!(in_session(&cli, "a", "done 1").code, Some(0));
+}
+
+#[test]
+fn the_agent_that_creates_a_team_is_its_leader() {
+    let cli = Cli::new();
+    cli.ok("init demo --members dev,qa --as boss");
+    cli.ok("add A --as dev");
+    cli.ok("claim 1 --as dev");
+    cli.ok("note 1 'half of it' --as dev");
+    cli.ok("review 1 --as dev");
+    shows!(cli.ok("inbox --as boss") => has "half of it", has "please review task 1");
+    shows!(cli.refused(1, "assign 1 ops --as boss") => has "known agents: boss, dev, qa");
+    shows!(cli.refused(1, "assign 1 qa --force --as qa") => has "only the leader may override");
+    cli.ok("assign 1 qa --as boss");
+    for line in [
+        "add B",
+        "edit 1 --priority high",
+        "config set demo nudge.idle_seconds 60",
+        "drop 1",
+        "undo",
+    ] {
+        let said = cli.refused(1, &format!("{line} --as mallory"));
+        shows!(said => has "\"mallory\" is not a member of this team");
+    }
+    cli.ok("append demo --kind build_done --as ci");
+}
+
+#[test]
+fn an_assignment_names_an_agent_or_nobody() {
+    let cli = Cli::with_team();
+    cli.ok("add A --as lead --owner dev");
+    let said = cli.refused(2, "assign 1 --as lead");
+    shows!(said => has "assign to whom? name an agent, or pass --nobody", has "assign 1 --nobody");
+    shows!(cli.ok("list --mine --as dev") => has "A");
+    cli.ok("assign 1 --nobody --as lead");
+    shows!(cli.ok("list --mine --as dev") => lacks "A");
+}
+
+#[test]
+fn damage_that_a_verification_found_is_said_until_the_next_verification() {
+    let cli = Cli::with_team();
+    cli.ok("add A --as lead");
+    shows!(cli.ok("status demo") => lacks "damaged");
+    cli.ok("verify demo");
+    let result = cli.dir().join("teams/demo/derived/verify.json");
+    let found = fs::read_to_string(&result).unwrap();
+    assert!(found.contains("\"ok\":true"), "{found}");
+    fs::write(&result, found.replace("\"ok\":true", "\"ok\":false")).unwrap();
+    let status = cli.ok("status demo");
+    shows!(status => has "the log of team demo is damaged", has "verify demo");
+    for line in ["prime", "", "prime --json"] {
+        let mut command = cli.command(line);
+        let ran = Ran::of(command.env("TEAMLOG_AGENT", "dev"));
+        shows!(ran.stderr => has "the log of team demo is damaged");
+    }
+    cli.ok("verify demo");
+    shows!(cli.ok("status demo") => lacks "damaged");
 }
 
 #[test]

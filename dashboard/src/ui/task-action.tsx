@@ -146,7 +146,7 @@ export const TaskAction = ({ task, verb, onClose }: { task: Task; verb: Verb; on
   const [agent, setAgent] = useState(verb === "claim" ? (task.owner ?? "") : actor.value);
   const [text, setText] = useState("");
   const { title, field } = WORDS[verb];
-  const names = [...(task.owner === null ? [] : [task.owner]), ...(status?.members ?? [])];
+  const names = [...(task.owner === null ? [] : [task.owner]), ...(status?.members ?? []), "leader-fixed"];
   return (
     <ActionDialog
       title={`${title}: task ${task.id}`}

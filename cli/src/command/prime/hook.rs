@@ -50,6 +50,7 @@ pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outco
         session: context.origin().claim_session,
     };
     let mut primed = context.read(team, input)?;
+    lines.extend(context.damage(team));
     super::everyday::reword(&mut primed, context);
     lines.extend(render::hand::primed(&primed, &plain));
     let event = [START, SUBAGENT_START].into_iter();
