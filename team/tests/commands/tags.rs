@@ -104,6 +104,9 @@ fn a_line_is_read_back_whatever_its_payload_has() {
     }
 }
 
+/// Returns true for the seq of an event that a filter must find.
+type Expected = fn(u64) -> bool;
+
 #[test]
 fn every_filter_finds_events_by_tag() {
     let (_, mut team) = demo();
@@ -116,8 +119,8 @@ fn every_filter_finds_events_by_tag() {
         team.append(given!(Append, task_id, ..tagged(kind, &[&pr, env])))
             .unwrap();
     }
-    let all = |found: fn(u64) -> bool| (2..60).filter(|n| found(*n)).collect::<Vec<u64>>();
-    let filters: [(&str, fn(u64) -> bool); 6] = [
+    let all = |found: Expected| (2..60).filter(|n| found(*n)).collect::<Vec<u64>>();
+    let filters: [(&str, Expected); 6] = [
         ("tag=pr=1", |n| n % 3 == 1),
         ("tag=pr=1 tag=env=prod", |n| n % 3 == 1 && n % 5 == 0),
         ("kind=built tag=pr=1", |n| n % 2 == 0 && n % 3 == 1),
