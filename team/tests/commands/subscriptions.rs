@@ -490,8 +490,15 @@ fn death_and_power_loss_at_every_call_of_an_ack_lose_no_answered_ack_and_no_even
             .team("demo")
             .is_ok_and(|mut team| ack(&mut team, epoch, &all[..1]).is_ok());
         drop(root);
-        for crashed in memory.crashes().take(300) {
+        for seed in 1..8_u64 {
             states += 1;
+            let mut random = seed;
+            let crashed = memory.crash(&mut |choices| {
+                random = random
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                (random >> 33) as usize % choices
+            });
             let after = World::new();
             after.clock.advance(60 * SECOND);
             let root = Root::on(Arc::new(crashed), after.root.options().clone());
