@@ -2,7 +2,8 @@
 
 from . import types
 from ._async import AsyncClient
+from ._consume import AsyncDelivery, Delivery
 from ._core import Answer, Connection, Refusal, Unreachable, local
 from ._sync import Client
 
-__all__ = ["Answer", "AsyncClient", "Client", "Connection", "Refusal", "Unreachable", "local", "types"]
+__all__ = ["Answer", "AsyncClient", "AsyncDelivery", "Client", "Connection", "Delivery", "Refusal", "Unreachable", "local", "types"]

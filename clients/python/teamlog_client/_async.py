@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from . import types
 from ._calls import LIST_EVENTS, AsyncCalls
+from ._consume import AsyncDelivery, consume_async
 from ._core import (
     RECONNECT,
     SILENCE,
@@ -139,6 +140,18 @@ class AsyncClient(AsyncCalls):
                 if not began:
                     raise
             await asyncio.sleep(RECONNECT)
+
+    def consume(
+        self, name: str, *, consumer: Optional[str] = None, lease: float = 30.0, from_seq: Optional[int] = None, **subscription: Any
+    ) -> AsyncIterator[AsyncDelivery]:
+        """Consumes a durable subscription, which is created with the given filter if it does not exist.
+
+        Settle each delivery with `ack` or `nak`; an event whose delivery is not settled is delivered again. The iterator renews the
+        lease while the caller works, and ends it at its end. `from_seq` continues after that seq instead of the stored position, for
+        a consumer that keeps the seq in its own transactions. The other arguments are those of `api_subscribe`: `kind`, `task_id`,
+        `agent`, `trace_id`, `actor`, `type`, `not_`, `from_`, `window` and `max_attempts`.
+        """
+        return consume_async(self, name, consumer, lease, from_seq, subscription)
 
     async def _stream(self, endpoint: Endpoint, fields: Mapping[str, Any], position: Position) -> AsyncIterator[Any]:
         """Yields the events of one connection."""

@@ -10,6 +10,7 @@ from ._core import Answer, Endpoint
 GET_HEALTH = Endpoint('GET', '/healthz', of_team=False)
 GET_READINESS = Endpoint('GET', '/readyz', of_team=False)
 API_ACK = Endpoint('POST', '/v1/api/ack', operation=True)
+API_ACK_SUBSCRIPTION = Endpoint('POST', '/v1/api/ack-subscription', operation=True)
 API_APPEND = Endpoint('POST', '/v1/api/append', operation=True)
 API_APPEND_BATCH = Endpoint('POST', '/v1/api/append-batch', operation=True)
 API_APPEND_EVENT = Endpoint('POST', '/v1/api/append-event', operation=True)
@@ -37,10 +38,12 @@ API_CONFIG_LIST = Endpoint('POST', '/v1/api/config-list', operation=True)
 API_CONFIG_SET = Endpoint('POST', '/v1/api/config-set', operation=True)
 API_CONFIG_UNSET = Endpoint('POST', '/v1/api/config-unset', operation=True)
 API_CREATE_TASK = Endpoint('POST', '/v1/api/create-task', operation=True)
+API_DELETE_SUBSCRIPTION = Endpoint('POST', '/v1/api/delete-subscription', operation=True)
 API_DIFF = Endpoint('POST', '/v1/api/diff', operation=True)
 API_DOCTOR_LAST = Endpoint('POST', '/v1/api/doctor-last', operation=True)
 API_DOCTOR_START = Endpoint('POST', '/v1/api/doctor-start', operation=True)
 API_EDIT_TASK = Endpoint('POST', '/v1/api/edit-task', operation=True)
+API_FETCH_SUBSCRIPTION = Endpoint('POST', '/v1/api/fetch-subscription', operation=True)
 API_GET_SUMMARY = Endpoint('POST', '/v1/api/get-summary', operation=True)
 API_INBOX_FEED = Endpoint('POST', '/v1/api/inbox-feed', operation=True)
 API_LIST_ATTENTION = Endpoint('POST', '/v1/api/list-attention', operation=True)
@@ -49,6 +52,7 @@ API_LIST_DELIVERIES = Endpoint('POST', '/v1/api/list-deliveries', operation=True
 API_LIST_EVENTS = Endpoint('POST', '/v1/api/list-events', operation=True)
 API_LIST_MACHINES = Endpoint('POST', '/v1/api/list-machines', operation=True)
 API_LIST_READY_TASKS = Endpoint('POST', '/v1/api/list-ready-tasks', operation=True)
+API_LIST_SUBSCRIPTIONS = Endpoint('POST', '/v1/api/list-subscriptions', operation=True)
 API_LIST_TASKS = Endpoint('POST', '/v1/api/list-tasks', operation=True)
 API_LIST_THREADS = Endpoint('POST', '/v1/api/list-threads', operation=True)
 API_LIST_TRACES = Endpoint('POST', '/v1/api/list-traces', operation=True)
@@ -69,6 +73,7 @@ API_MODE_SHOW = Endpoint('POST', '/v1/api/mode-show', operation=True)
 API_MODE_START = Endpoint('POST', '/v1/api/mode-start', operation=True)
 API_MODE_UPDATE = Endpoint('POST', '/v1/api/mode-update', operation=True)
 API_MODE_WRITE = Endpoint('POST', '/v1/api/mode-write', operation=True)
+API_NAK_SUBSCRIPTION = Endpoint('POST', '/v1/api/nak-subscription', operation=True)
 API_NUDGE = Endpoint('POST', '/v1/api/nudge', operation=True)
 API_ORPHAN_CLEANUP = Endpoint('POST', '/v1/api/orphan-cleanup', operation=True)
 API_PRIME_AGENT = Endpoint('POST', '/v1/api/prime-agent', operation=True)
@@ -92,11 +97,13 @@ API_READ_USAGE_SERIES = Endpoint('POST', '/v1/api/read-usage-series', operation=
 API_READ_WORKER_HEARTBEAT = Endpoint('POST', '/v1/api/read-worker-heartbeat', operation=True)
 API_READ_WORKER_STATUS = Endpoint('POST', '/v1/api/read-worker-status', operation=True)
 API_RECORD_REFUSED_WRITES = Endpoint('POST', '/v1/api/record-refused-writes', operation=True)
+API_RELEASE_SUBSCRIPTION = Endpoint('POST', '/v1/api/release-subscription', operation=True)
 API_RELEASE_TASK_CLAIM = Endpoint('POST', '/v1/api/release-task-claim', operation=True)
 API_RENAME_AGENT = Endpoint('POST', '/v1/api/rename-agent', operation=True)
 API_RENEW_TASK_CLAIM = Endpoint('POST', '/v1/api/renew-task-claim', operation=True)
 API_REOPEN_TASK = Endpoint('POST', '/v1/api/reopen-task', operation=True)
 API_REPLAY_EVENTS = Endpoint('POST', '/v1/api/replay-events', operation=True)
+API_REPLAY_SUBSCRIPTION = Endpoint('POST', '/v1/api/replay-subscription', operation=True)
 API_REPORT_USAGE = Endpoint('POST', '/v1/api/report-usage', operation=True)
 API_REQUEST_REVIEW = Endpoint('POST', '/v1/api/request-review', operation=True)
 API_REQUEUE_DEAD_LETTER = Endpoint('POST', '/v1/api/requeue-dead-letter', operation=True)
@@ -106,12 +113,14 @@ API_SEND = Endpoint('POST', '/v1/api/send', operation=True)
 API_SEND_MESSAGE = Endpoint('POST', '/v1/api/send-message', operation=True)
 API_SET_BUDGET = Endpoint('POST', '/v1/api/set-budget', operation=True)
 API_SET_TASK_RESOURCES = Endpoint('POST', '/v1/api/set-task-resources', operation=True)
+API_SHOW_SUBSCRIPTION = Endpoint('POST', '/v1/api/show-subscription', operation=True)
 API_SHOW_TASK = Endpoint('POST', '/v1/api/show-task', operation=True)
 API_STATE_CLEAR = Endpoint('POST', '/v1/api/state-clear', operation=True)
 API_STATE_GET_STATUS = Endpoint('POST', '/v1/api/state-get-status', operation=True)
 API_STATE_LIST_ACTIVE = Endpoint('POST', '/v1/api/state-list-active', operation=True)
 API_STATE_READ = Endpoint('POST', '/v1/api/state-read', operation=True)
 API_STATE_WRITE = Endpoint('POST', '/v1/api/state-write', operation=True)
+API_SUBSCRIBE = Endpoint('POST', '/v1/api/subscribe', operation=True)
 API_SYNC_VIEWS = Endpoint('POST', '/v1/api/sync-views', operation=True)
 API_TASKS = Endpoint('POST', '/v1/api/tasks', operation=True)
 API_THREAD_LINK = Endpoint('POST', '/v1/api/thread-link', operation=True)
@@ -169,6 +178,15 @@ OPEN_SESSION = Endpoint('POST', '/v1/session', of_team=False)
 END_SESSION = Endpoint('POST', '/v1/session/end', of_team=False)
 GET_STATUS = Endpoint('GET', '/v1/status', query=('at', 'digest', 'limit', 'staleMinutes'))
 GET_STORAGE = Endpoint('GET', '/v1/storage')
+LIST_SUBSCRIPTIONS = Endpoint('GET', '/v1/subscriptions')
+SUBSCRIBE = Endpoint('POST', '/v1/subscriptions', of_team=False)
+GET_SUBSCRIPTION = Endpoint('GET', '/v1/subscriptions/{name}', in_path=('name',))
+ACK_SUBSCRIPTION = Endpoint('POST', '/v1/subscriptions/{name}/ack', in_path=('name',), of_team=False)
+DELETE_SUBSCRIPTION = Endpoint('POST', '/v1/subscriptions/{name}/delete', in_path=('name',), of_team=False)
+FETCH_SUBSCRIPTION = Endpoint('POST', '/v1/subscriptions/{name}/fetch', in_path=('name',), of_team=False)
+NAK_SUBSCRIPTION = Endpoint('POST', '/v1/subscriptions/{name}/nak', in_path=('name',), of_team=False)
+RELEASE_SUBSCRIPTION = Endpoint('POST', '/v1/subscriptions/{name}/release', in_path=('name',), of_team=False)
+REPLAY_SUBSCRIPTION = Endpoint('POST', '/v1/subscriptions/{name}/replay', in_path=('name',), of_team=False)
 LIST_TASKS = Endpoint('GET', '/v1/tasks', query=('at', 'cursor', 'label', 'limit', 'order', 'owner', 'parent', 'since', 'sort', 'status'))
 CREATE_TASK = Endpoint('POST', '/v1/tasks')
 GET_TASK = Endpoint('GET', '/v1/tasks/{taskId}', in_path=('taskId',), query=('at',))
@@ -220,6 +238,15 @@ class Calls:
         - `message_id`: Id of the message, or of a post in a thread; an ack of a post covers all earlier posts to the recipient.
         """
         return self._call(API_ACK, {"actor": actor, "agent": agent, "expected_version": expected_version, "message_id": message_id}, key, trace_id)
+
+    def api_ack_subscription(self, *, epoch: int, name: str, seqs: t.List[int]) -> Answer[types.SettledAnswer]:
+        """Acknowledge delivered events of a subscription; the answer means that the acks are durable.
+
+        - `epoch`: Epoch of the consumer's lease.
+        - `name`: Name of the subscription.
+        - `seqs`: Seqs of the handled events, 1 to 256.
+        """
+        return self._call(API_ACK_SUBSCRIPTION, {"epoch": epoch, "name": name, "seqs": seqs})
 
     def api_append(self, *, kind: str, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, cause: t.Optional[str] = None, expected_version: t.Optional[int] = None, if_none: t.Optional[t.List[types.EventFilter]] = None, if_seq: t.Optional[int] = None, message_id: t.Optional[str] = None, payload: t.Any = None, session_id: t.Optional[str] = None, tags: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, thread_id: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AppendAnswer2]:
         """Record a fact of your own kind, which is ordered, traced and indexed, but changes no state.
@@ -521,6 +548,13 @@ class Calls:
         """
         return self._call(API_CREATE_TASK, {"actor": actor, "blocked_by": blocked_by, "defer_until": defer_until, "description": description, "due_at": due_at, "expected_version": expected_version, "labels": labels, "owner": owner, "parent": parent, "priority": priority, "requires_approval": requires_approval, "requires_code_change": requires_code_change, "resources": resources, "shared": shared, "subject": subject, "task_id": task_id}, key, trace_id)
 
+    def api_delete_subscription(self, *, name: str) -> Answer[types.SubscriptionDeleted]:
+        """Delete a subscription with its position and its parked events.
+
+        - `name`: Name of the subscription.
+        """
+        return self._call(API_DELETE_SUBSCRIPTION, {"name": name})
+
     def api_diff(self, *, from_: str, cursor: t.Optional[str] = None, limit: t.Optional[int] = None, to: t.Optional[str] = None) -> Answer[types.DiffAnswer]:
         """Read the changes between two points of the log: task fields, inboxes and members.
 
@@ -559,6 +593,20 @@ class Calls:
         - `worker`: Agent that edits the task.
         """
         return self._call(API_EDIT_TASK, {"actor": actor, "blocked_by": blocked_by, "defer_until": defer_until, "description": description, "due_at": due_at, "expected_version": expected_version, "force": force, "labels": labels, "parent": parent, "priority": priority, "requires_approval": requires_approval, "requires_code_change": requires_code_change, "subject": subject, "task_id": task_id, "worker": worker}, key, trace_id)
+
+    def api_fetch_subscription(self, *, name: str, consumer: t.Optional[str] = None, epoch: t.Optional[int] = None, from_seq: t.Optional[int] = None, holding: t.Optional[t.List[int]] = None, lease_ms: t.Optional[int] = None, limit: t.Optional[int] = None, timeout_ms: t.Optional[int] = None) -> Answer[types.FetchAnswer]:
+        """Take or renew the lease of a subscription, and get its next events.
+
+        - `consumer`: Name of the consumer, for people; the token's agent, or `consumer` if absent.
+        - `epoch`: Epoch of the consumer's lease: `epoch` of its first answer. If absent, takes the lease as soon as it is free.
+        - `from_seq`: When the lease is taken, continues after this seq instead of the stored position: for a consumer that keeps the seq in its own transactions.
+        - `holding`: Seqs of delivered events that the consumer still works on. All other unsettled events are delivered again.
+        - `lease_ms`: Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. Every fetch, ack and nak renews the lease.
+        - `limit`: Largest number of events, at most the window; 0 only renews the lease.
+        - `name`: Name of the subscription.
+        - `timeout_ms`: Longest wait in milliseconds; 30000 if absent.
+        """
+        return self._call(API_FETCH_SUBSCRIPTION, {"consumer": consumer, "epoch": epoch, "from_seq": from_seq, "holding": holding, "lease_ms": lease_ms, "limit": limit, "name": name, "timeout_ms": timeout_ms})
 
     def api_get_summary(self, *, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.SummaryAnswer]:
         """Count tasks and check every worker; progress is measured since the last summary.
@@ -638,6 +686,10 @@ class Calls:
         - `parent`: Only parts of this task.
         """
         return self._call(API_LIST_READY_TASKS, {"agent": agent, "cursor": cursor, "label": label, "limit": limit, "parent": parent})
+
+    def api_list_subscriptions(self) -> Answer[types.SubscriptionListAnswer]:
+        """List the subscriptions of a team."""
+        return self._call(API_LIST_SUBSCRIPTIONS, {})
 
     def api_list_tasks(self, *, cursor: t.Optional[str] = None, label: t.Optional[str] = None, limit: t.Optional[int] = None, order: t.Optional[types.SortOrder] = None, owner: t.Optional[str] = None, parent: t.Optional[str] = None, since: t.Optional[int] = None, sort: t.Optional[types.TaskSort] = None, status: t.Optional[types.Status] = None) -> Answer[types.TasksData]:
         """List tasks, in natural order of their ids or in the requested order.
@@ -848,6 +900,17 @@ class Calls:
         """
         return self._call(API_MODE_WRITE, {"actor": actor, "expected_version": expected_version, "mode": mode, "session_id": session_id, "state": state}, key, trace_id)
 
+    def api_nak_subscription(self, *, epoch: int, name: str, seq: int, delay_ms: t.Optional[int] = None, reason: t.Optional[str] = None) -> Answer[types.NakAnswer]:
+        """Report that a delivered event could not be handled; it is delivered again later, or parked after its last attempt.
+
+        - `delay_ms`: Milliseconds until the next delivery, at most a day; if absent, 1 s that doubles with each attempt, at most 5 min.
+        - `epoch`: Epoch of the consumer's lease.
+        - `name`: Name of the subscription.
+        - `reason`: Reason, for people; at most 500 characters are stored.
+        - `seq`: Seq of the event.
+        """
+        return self._call(API_NAK_SUBSCRIPTION, {"delay_ms": delay_ms, "epoch": epoch, "name": name, "reason": reason, "seq": seq})
+
     def api_nudge(self, *, actor: t.Optional[str] = None, cooldown_seconds: t.Optional[int] = None, dry_run: t.Optional[bool] = None, expected_version: t.Optional[int] = None, idle_seconds: t.Optional[int] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.NudgeAnswer]:
         """Wake idle agents that have mail, posts or news of their tasks, once per cooldown.
 
@@ -1017,6 +1080,14 @@ class Calls:
         """
         return self._call(API_RECORD_REFUSED_WRITES, {"actor": actor, "agent": agent, "expected_version": expected_version, "subagent": subagent, "writes": writes}, key, trace_id)
 
+    def api_release_subscription(self, *, epoch: int, name: str) -> Answer[types.SettledAnswer]:
+        """End the lease of a subscription, so that another consumer can take it at once.
+
+        - `epoch`: Epoch of the consumer's lease.
+        - `name`: Name of the subscription.
+        """
+        return self._call(API_RELEASE_SUBSCRIPTION, {"epoch": epoch, "name": name})
+
     def api_release_task_claim(self, *, task_id: str, worker: str, actor: t.Optional[str] = None, claim_token: t.Optional[str] = None, epoch: t.Optional[int] = None, expected_version: t.Optional[int] = None, force: t.Optional[bool] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.HolderAnswer]:
         """Give a claimed task back without completing it.
 
@@ -1075,6 +1146,14 @@ class Calls:
         - `task_id`: Only events of this task.
         """
         return self._call(API_REPLAY_EVENTS, {"agent": agent, "kind": kind, "limit": limit, "since": since, "task_id": task_id})
+
+    def api_replay_subscription(self, *, name: str, seq: t.Optional[int] = None) -> Answer[types.SubscriptionAnswer]:
+        """Deliver parked events of a subscription again, one at a time.
+
+        - `name`: Name of the subscription.
+        - `seq`: Seq of the parked event; all parked events if absent.
+        """
+        return self._call(API_REPLAY_SUBSCRIPTION, {"name": name, "seq": seq})
 
     def api_report_usage(self, *, worker: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, input_tokens: t.Optional[int] = None, output_tokens: t.Optional[int] = None, task_id: t.Optional[str] = None, tokens: t.Optional[int] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.UsageAnswer]:
         """Report how many tokens an agent used.
@@ -1184,6 +1263,13 @@ class Calls:
         """
         return self._call(API_SET_TASK_RESOURCES, {"actor": actor, "expected_version": expected_version, "resources": resources, "shared": shared, "task_id": task_id}, key, trace_id)
 
+    def api_show_subscription(self, *, name: str) -> Answer[types.SubscriptionAnswer]:
+        """Show a subscription: filter, position, failing and parked events.
+
+        - `name`: Name of the subscription.
+        """
+        return self._call(API_SHOW_SUBSCRIPTION, {"name": name})
+
     def api_show_task(self, *, task_id: str, cursor: t.Optional[str] = None, history: t.Optional[bool] = None, limit: t.Optional[int] = None) -> Answer[types.TaskShowAnswer]:
         """Show one task, and on request its newest events.
 
@@ -1238,6 +1324,24 @@ class Calls:
         - `state`: Fields of the state; a field here takes precedence over a field with its name outside `state`.
         """
         return self._call(API_STATE_WRITE, {"actor": actor, "expected_version": expected_version, "mode": mode, "session_id": session_id, "state": state}, key, trace_id)
+
+    def api_subscribe(self, *, name: str, actor: t.Optional[str] = None, agent: t.Optional[str] = None, from_: t.Optional[str] = None, kind: t.Optional[str] = None, max_attempts: t.Optional[int] = None, not_: t.Optional[str] = None, tag: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None, window: t.Optional[int] = None) -> Answer[types.SubscriptionAnswer]:
+        """Create a subscription, or check that it exists with this filter.
+
+        - `actor`: Only events of this actor.
+        - `agent`: Only events that name this agent.
+        - `from_`: First events of a new subscription: `start` for all events, `now` for new events, or a seq for the events after it; `now` if absent.
+        - `kind`: Only events of this kind, or of several kinds separated by commas.
+        - `max_attempts`: Number of deliveries of an event before it is parked, 1 to 100; 5 if absent.
+        - `name`: Name of the subscription.
+        - `not_`: Leaves out events with these values: FIELD:VALUE, several separated by commas.
+        - `tag`: Only events with this tag; with several, only events that have all of them.
+        - `task_id`: Only events that name this task.
+        - `trace_id`: Only events of this trace.
+        - `type`: Only messages of this type, or of several types separated by commas.
+        - `window`: Maximum number of events that are delivered and not settled, 1 to 256; 1 if absent. With more than 1, events of different tasks can be settled in any order.
+        """
+        return self._call(API_SUBSCRIBE, {"actor": actor, "agent": agent, "from": from_, "kind": kind, "max_attempts": max_attempts, "name": name, "not": not_, "tag": tag, "task_id": task_id, "trace_id": trace_id, "type": type, "window": window})
 
     def api_sync_views(self, *, timeout_ms: t.Optional[int] = None) -> Answer[types.SyncViewsAnswer]:
         """Wait until the view files contain all recorded events.
@@ -1546,7 +1650,7 @@ class Calls:
         """
         return self._call(API_WRITE_WORKER_STATUS, {"actor": actor, "current_task_id": current_task_id, "expected_version": expected_version, "reason": reason, "state": state, "worker": worker}, key, trace_id)
 
-    def list_attention(self, *, agent_id: t.Optional[str] = None, at: t.Optional[str] = None, kind: t.Optional[t.Literal['damaged', 'waits_in_vain', 'task_failed', 'dead_letter', 'bootstrap_breached', 'budget_used', 'approval_rejected', 'question_open', 'reported_blocked', 'not_applied', 'unknown_dependency', 'unknown_owner', 'agent_gone', 'lease_expired', 'overdue', 'overdue_ack', 'write_refused', 'approval_missing', 'stale_task']] = None, limit: t.Optional[int] = None, stale_minutes: t.Optional[int] = None) -> Answer[types.AttentionAnswer]:
+    def list_attention(self, *, agent_id: t.Optional[str] = None, at: t.Optional[str] = None, kind: t.Optional[t.Literal['damaged', 'waits_in_vain', 'task_failed', 'dead_letter', 'bootstrap_breached', 'budget_used', 'approval_rejected', 'question_open', 'reported_blocked', 'not_applied', 'unknown_dependency', 'unknown_owner', 'agent_gone', 'lease_expired', 'overdue', 'overdue_ack', 'subscription_parked', 'write_refused', 'approval_missing', 'stale_task']] = None, limit: t.Optional[int] = None, stale_minutes: t.Optional[int] = None) -> Answer[types.AttentionAnswer]:
         """List items that need attention, most severe first, each with a command that helps.
 
         - `agent_id`: Only items about this agent.
@@ -1790,6 +1894,91 @@ class Calls:
     def get_storage(self) -> Answer[types.StorageShown]:
         """Read the disk usage of the team: segments, derived files, free space and known backups."""
         return self._call(GET_STORAGE, {})
+
+    def list_subscriptions(self) -> Answer[types.SubscriptionListAnswer]:
+        """List the subscriptions of a team."""
+        return self._call(LIST_SUBSCRIPTIONS, {})
+
+    def subscribe(self, *, name: str, agent_id: t.Optional[str] = None, from_: t.Optional[str] = None, kind: t.Optional[str] = None, max_attempts: t.Optional[int] = None, not_: t.Optional[str] = None, tag: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None, window: t.Optional[int] = None) -> Answer[types.SubscriptionAnswer]:
+        """Create a subscription, or check that it exists with this filter.
+
+        - `agent_id`: Only events that name this agent.
+        - `from_`: First events of a new subscription: `start` for all events, `now` for new events, or a seq for the events after it; `now` if absent.
+        - `kind`: Only events of this kind, or of several kinds separated by commas.
+        - `max_attempts`: Number of deliveries of an event before it is parked, 1 to 100; 5 if absent.
+        - `name`: Name of the subscription.
+        - `not_`: Leaves out events with these values: FIELD:VALUE, several separated by commas.
+        - `tag`: Only events with this tag; with several, only events that have all of them.
+        - `task_id`: Only events that name this task.
+        - `trace_id`: Only events of this trace.
+        - `type`: Only messages of this type, or of several types separated by commas.
+        - `window`: Maximum number of events that are delivered and not settled, 1 to 256; 1 if absent. With more than 1, events of different tasks can be settled in any order.
+        """
+        return self._call(SUBSCRIBE, {"agentId": agent_id, "from": from_, "kind": kind, "maxAttempts": max_attempts, "name": name, "not": not_, "tag": tag, "taskId": task_id, "traceId": trace_id, "type": type, "window": window})
+
+    def get_subscription(self, name: str) -> Answer[types.SubscriptionAnswer]:
+        """Show a subscription: filter, position, failing and parked events.
+
+        - `name`: Name of the subscription.
+        """
+        return self._call(GET_SUBSCRIPTION, {"name": name})
+
+    def ack_subscription(self, name: str, *, epoch: int, seqs: t.List[int]) -> Answer[types.SettledAnswer]:
+        """Acknowledge delivered events of a subscription; the answer means that the acks are durable.
+
+        - `name`: Name of the subscription.
+        - `epoch`: Epoch of the consumer's lease.
+        - `seqs`: Seqs of the handled events, 1 to 256.
+        """
+        return self._call(ACK_SUBSCRIPTION, {"name": name, "epoch": epoch, "seqs": seqs})
+
+    def delete_subscription(self, name: str) -> Answer[types.SubscriptionDeleted]:
+        """Delete a subscription with its position and its parked events.
+
+        - `name`: Name of the subscription.
+        """
+        return self._call(DELETE_SUBSCRIPTION, {"name": name})
+
+    def fetch_subscription(self, name: str, *, consumer: t.Optional[str] = None, epoch: t.Optional[int] = None, from_seq: t.Optional[int] = None, holding: t.Optional[t.List[int]] = None, limit: t.Optional[int] = None, timeout_ms: t.Optional[int] = None, ttl_ms: t.Optional[int] = None) -> Answer[types.FetchAnswer]:
+        """Take or renew the lease of a subscription, and get its next events.
+
+        - `name`: Name of the subscription.
+        - `consumer`: Name of the consumer, for people; the token's agent, or `consumer` if absent.
+        - `epoch`: Epoch of the consumer's lease: `epoch` of its first answer. If absent, takes the lease as soon as it is free.
+        - `from_seq`: When the lease is taken, continues after this seq instead of the stored position: for a consumer that keeps the seq in its own transactions.
+        - `holding`: Seqs of delivered events that the consumer still works on. All other unsettled events are delivered again.
+        - `limit`: Largest number of events, at most the window; 0 only renews the lease.
+        - `timeout_ms`: Longest wait in milliseconds; 30000 if absent.
+        - `ttl_ms`: Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. Every fetch, ack and nak renews the lease.
+        """
+        return self._call(FETCH_SUBSCRIPTION, {"name": name, "consumer": consumer, "epoch": epoch, "fromSeq": from_seq, "holding": holding, "limit": limit, "timeoutMs": timeout_ms, "ttlMs": ttl_ms})
+
+    def nak_subscription(self, name: str, *, epoch: int, seq: int, delay_ms: t.Optional[int] = None, reason: t.Optional[str] = None) -> Answer[types.NakAnswer]:
+        """Report that a delivered event could not be handled; it is delivered again later, or parked after its last attempt.
+
+        - `name`: Name of the subscription.
+        - `delay_ms`: Milliseconds until the next delivery, at most a day; if absent, 1 s that doubles with each attempt, at most 5 min.
+        - `epoch`: Epoch of the consumer's lease.
+        - `reason`: Reason, for people; at most 500 characters are stored.
+        - `seq`: Seq of the event.
+        """
+        return self._call(NAK_SUBSCRIPTION, {"name": name, "delayMs": delay_ms, "epoch": epoch, "reason": reason, "seq": seq})
+
+    def release_subscription(self, name: str, *, epoch: int) -> Answer[types.SettledAnswer]:
+        """End the lease of a subscription, so that another consumer can take it at once.
+
+        - `name`: Name of the subscription.
+        - `epoch`: Epoch of the consumer's lease.
+        """
+        return self._call(RELEASE_SUBSCRIPTION, {"name": name, "epoch": epoch})
+
+    def replay_subscription(self, name: str, *, seq: t.Optional[int] = None) -> Answer[types.SubscriptionAnswer]:
+        """Deliver parked events of a subscription again, one at a time.
+
+        - `name`: Name of the subscription.
+        - `seq`: Seq of the parked event; all parked events if absent.
+        """
+        return self._call(REPLAY_SUBSCRIPTION, {"name": name, "seq": seq})
 
     def list_tasks(self, *, at: t.Optional[str] = None, cursor: t.Optional[str] = None, label: t.Optional[str] = None, limit: t.Optional[int] = None, order: t.Optional[t.Literal['asc', 'desc']] = None, owner: t.Optional[str] = None, parent: t.Optional[str] = None, since: t.Optional[int] = None, sort: t.Optional[t.Literal['id', 'updated', 'priority', 'status']] = None, status: t.Optional[t.Literal['pending', 'blocked', 'assigned', 'in_progress', 'completed', 'failed', 'canceled']] = None) -> Answer[types.TasksBody]:
         """List tasks, in natural order of their ids or in the requested order.
@@ -2067,6 +2256,10 @@ class AsyncCalls:
         """Acknowledge a message as its recipient; for a post, also all earlier posts to the agent."""
         return await self._call(API_ACK, {"actor": actor, "agent": agent, "expected_version": expected_version, "message_id": message_id}, key, trace_id)
 
+    async def api_ack_subscription(self, *, epoch: int, name: str, seqs: t.List[int]) -> Answer[types.SettledAnswer]:
+        """Acknowledge delivered events of a subscription; the answer means that the acks are durable."""
+        return await self._call(API_ACK_SUBSCRIPTION, {"epoch": epoch, "name": name, "seqs": seqs})
+
     async def api_append(self, *, kind: str, actor: t.Optional[str] = None, after: t.Optional[int] = None, agent: t.Optional[str] = None, cause: t.Optional[str] = None, expected_version: t.Optional[int] = None, if_none: t.Optional[t.List[types.EventFilter]] = None, if_seq: t.Optional[int] = None, message_id: t.Optional[str] = None, payload: t.Any = None, session_id: t.Optional[str] = None, tags: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, thread_id: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AppendAnswer2]:
         """Record a fact of your own kind, which is ordered, traced and indexed, but changes no state."""
         return await self._call(API_APPEND, {"actor": actor, "after": after, "agent": agent, "cause": cause, "expected_version": expected_version, "if_none": if_none, "if_seq": if_seq, "kind": kind, "message_id": message_id, "payload": payload, "session_id": session_id, "tags": tags, "task_id": task_id, "thread_id": thread_id}, key, trace_id)
@@ -2175,6 +2368,10 @@ class AsyncCalls:
         """Make a task."""
         return await self._call(API_CREATE_TASK, {"actor": actor, "blocked_by": blocked_by, "defer_until": defer_until, "description": description, "due_at": due_at, "expected_version": expected_version, "labels": labels, "owner": owner, "parent": parent, "priority": priority, "requires_approval": requires_approval, "requires_code_change": requires_code_change, "resources": resources, "shared": shared, "subject": subject, "task_id": task_id}, key, trace_id)
 
+    async def api_delete_subscription(self, *, name: str) -> Answer[types.SubscriptionDeleted]:
+        """Delete a subscription with its position and its parked events."""
+        return await self._call(API_DELETE_SUBSCRIPTION, {"name": name})
+
     async def api_diff(self, *, from_: str, cursor: t.Optional[str] = None, limit: t.Optional[int] = None, to: t.Optional[str] = None) -> Answer[types.DiffAnswer]:
         """Read the changes between two points of the log: task fields, inboxes and members."""
         return await self._call(API_DIFF, {"cursor": cursor, "from": from_, "limit": limit, "to": to})
@@ -2190,6 +2387,10 @@ class AsyncCalls:
     async def api_edit_task(self, *, task_id: str, actor: t.Optional[str] = None, blocked_by: t.Optional[t.List[str]] = None, defer_until: t.Optional[str] = None, description: t.Optional[str] = None, due_at: t.Optional[str] = None, expected_version: t.Optional[int] = None, force: t.Optional[bool] = None, labels: t.Optional[t.List[str]] = None, parent: t.Optional[str] = None, priority: t.Optional[types.Priority] = None, requires_approval: t.Optional[bool] = None, requires_code_change: t.Optional[bool] = None, subject: t.Optional[str] = None, worker: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.TaskAnswer]:
         """Change the texts, priority, labels, times, parent or dependencies of a task."""
         return await self._call(API_EDIT_TASK, {"actor": actor, "blocked_by": blocked_by, "defer_until": defer_until, "description": description, "due_at": due_at, "expected_version": expected_version, "force": force, "labels": labels, "parent": parent, "priority": priority, "requires_approval": requires_approval, "requires_code_change": requires_code_change, "subject": subject, "task_id": task_id, "worker": worker}, key, trace_id)
+
+    async def api_fetch_subscription(self, *, name: str, consumer: t.Optional[str] = None, epoch: t.Optional[int] = None, from_seq: t.Optional[int] = None, holding: t.Optional[t.List[int]] = None, lease_ms: t.Optional[int] = None, limit: t.Optional[int] = None, timeout_ms: t.Optional[int] = None) -> Answer[types.FetchAnswer]:
+        """Take or renew the lease of a subscription, and get its next events."""
+        return await self._call(API_FETCH_SUBSCRIPTION, {"consumer": consumer, "epoch": epoch, "from_seq": from_seq, "holding": holding, "lease_ms": lease_ms, "limit": limit, "name": name, "timeout_ms": timeout_ms})
 
     async def api_get_summary(self, *, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.SummaryAnswer]:
         """Count tasks and check every worker; progress is measured since the last summary."""
@@ -2222,6 +2423,10 @@ class AsyncCalls:
     async def api_list_ready_tasks(self, *, agent: t.Optional[str] = None, cursor: t.Optional[str] = None, label: t.Optional[str] = None, limit: t.Optional[int] = None, parent: t.Optional[str] = None) -> Answer[types.ReadyAnswer]:
         """List the tasks that an agent can start now, most urgent first."""
         return await self._call(API_LIST_READY_TASKS, {"agent": agent, "cursor": cursor, "label": label, "limit": limit, "parent": parent})
+
+    async def api_list_subscriptions(self) -> Answer[types.SubscriptionListAnswer]:
+        """List the subscriptions of a team."""
+        return await self._call(API_LIST_SUBSCRIPTIONS, {})
 
     async def api_list_tasks(self, *, cursor: t.Optional[str] = None, label: t.Optional[str] = None, limit: t.Optional[int] = None, order: t.Optional[types.SortOrder] = None, owner: t.Optional[str] = None, parent: t.Optional[str] = None, since: t.Optional[int] = None, sort: t.Optional[types.TaskSort] = None, status: t.Optional[types.Status] = None) -> Answer[types.TasksData]:
         """List tasks, in natural order of their ids or in the requested order."""
@@ -2302,6 +2507,10 @@ class AsyncCalls:
     async def api_mode_write(self, *, mode: types.Mode, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, session_id: t.Optional[str] = None, state: t.Optional[t.Dict[str, t.Any]] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.ModeAnswer]:
         """Write the state of a mode; its outcome decides if the mode is active."""
         return await self._call(API_MODE_WRITE, {"actor": actor, "expected_version": expected_version, "mode": mode, "session_id": session_id, "state": state}, key, trace_id)
+
+    async def api_nak_subscription(self, *, epoch: int, name: str, seq: int, delay_ms: t.Optional[int] = None, reason: t.Optional[str] = None) -> Answer[types.NakAnswer]:
+        """Report that a delivered event could not be handled; it is delivered again later, or parked after its last attempt."""
+        return await self._call(API_NAK_SUBSCRIPTION, {"delay_ms": delay_ms, "epoch": epoch, "name": name, "reason": reason, "seq": seq})
 
     async def api_nudge(self, *, actor: t.Optional[str] = None, cooldown_seconds: t.Optional[int] = None, dry_run: t.Optional[bool] = None, expected_version: t.Optional[int] = None, idle_seconds: t.Optional[int] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.NudgeAnswer]:
         """Wake idle agents that have mail, posts or news of their tasks, once per cooldown."""
@@ -2395,6 +2604,10 @@ class AsyncCalls:
         """Record writes that the guard refused, each path of an agent at most once a minute."""
         return await self._call(API_RECORD_REFUSED_WRITES, {"actor": actor, "agent": agent, "expected_version": expected_version, "subagent": subagent, "writes": writes}, key, trace_id)
 
+    async def api_release_subscription(self, *, epoch: int, name: str) -> Answer[types.SettledAnswer]:
+        """End the lease of a subscription, so that another consumer can take it at once."""
+        return await self._call(API_RELEASE_SUBSCRIPTION, {"epoch": epoch, "name": name})
+
     async def api_release_task_claim(self, *, task_id: str, worker: str, actor: t.Optional[str] = None, claim_token: t.Optional[str] = None, epoch: t.Optional[int] = None, expected_version: t.Optional[int] = None, force: t.Optional[bool] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.HolderAnswer]:
         """Give a claimed task back without completing it."""
         return await self._call(API_RELEASE_TASK_CLAIM, {"actor": actor, "claim_token": claim_token, "epoch": epoch, "expected_version": expected_version, "force": force, "task_id": task_id, "worker": worker}, key, trace_id)
@@ -2414,6 +2627,10 @@ class AsyncCalls:
     async def api_replay_events(self, *, agent: t.Optional[str] = None, kind: t.Optional[str] = None, limit: t.Optional[int] = None, since: t.Optional[int] = None, task_id: t.Optional[str] = None) -> Answer[types.ReplayEventsAnswer]:
         """Read the events after a seq, in order."""
         return await self._call(API_REPLAY_EVENTS, {"agent": agent, "kind": kind, "limit": limit, "since": since, "task_id": task_id})
+
+    async def api_replay_subscription(self, *, name: str, seq: t.Optional[int] = None) -> Answer[types.SubscriptionAnswer]:
+        """Deliver parked events of a subscription again, one at a time."""
+        return await self._call(API_REPLAY_SUBSCRIPTION, {"name": name, "seq": seq})
 
     async def api_report_usage(self, *, worker: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, input_tokens: t.Optional[int] = None, output_tokens: t.Optional[int] = None, task_id: t.Optional[str] = None, tokens: t.Optional[int] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.UsageAnswer]:
         """Report how many tokens an agent used."""
@@ -2451,6 +2668,10 @@ class AsyncCalls:
         """Set the paths that a task's holder may write, while no agent works on the task."""
         return await self._call(API_SET_TASK_RESOURCES, {"actor": actor, "expected_version": expected_version, "resources": resources, "shared": shared, "task_id": task_id}, key, trace_id)
 
+    async def api_show_subscription(self, *, name: str) -> Answer[types.SubscriptionAnswer]:
+        """Show a subscription: filter, position, failing and parked events."""
+        return await self._call(API_SHOW_SUBSCRIPTION, {"name": name})
+
     async def api_show_task(self, *, task_id: str, cursor: t.Optional[str] = None, history: t.Optional[bool] = None, limit: t.Optional[int] = None) -> Answer[types.TaskShowAnswer]:
         """Show one task, and on request its newest events."""
         return await self._call(API_SHOW_TASK, {"cursor": cursor, "history": history, "limit": limit, "task_id": task_id})
@@ -2474,6 +2695,10 @@ class AsyncCalls:
     async def api_state_write(self, *, mode: types.StateName, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, session_id: t.Optional[str] = None, state: t.Optional[t.Dict[str, t.Any]] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.StateWritten]:
         """Write the state of a mode as `rcs state` does, or the metadata of the list of active skills."""
         return await self._call(API_STATE_WRITE, {"actor": actor, "expected_version": expected_version, "mode": mode, "session_id": session_id, "state": state}, key, trace_id)
+
+    async def api_subscribe(self, *, name: str, actor: t.Optional[str] = None, agent: t.Optional[str] = None, from_: t.Optional[str] = None, kind: t.Optional[str] = None, max_attempts: t.Optional[int] = None, not_: t.Optional[str] = None, tag: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None, window: t.Optional[int] = None) -> Answer[types.SubscriptionAnswer]:
+        """Create a subscription, or check that it exists with this filter."""
+        return await self._call(API_SUBSCRIBE, {"actor": actor, "agent": agent, "from": from_, "kind": kind, "max_attempts": max_attempts, "name": name, "not": not_, "tag": tag, "task_id": task_id, "trace_id": trace_id, "type": type, "window": window})
 
     async def api_sync_views(self, *, timeout_ms: t.Optional[int] = None) -> Answer[types.SyncViewsAnswer]:
         """Wait until the view files contain all recorded events."""
@@ -2591,7 +2816,7 @@ class AsyncCalls:
         """Record the status of a worker."""
         return await self._call(API_WRITE_WORKER_STATUS, {"actor": actor, "current_task_id": current_task_id, "expected_version": expected_version, "reason": reason, "state": state, "worker": worker}, key, trace_id)
 
-    async def list_attention(self, *, agent_id: t.Optional[str] = None, at: t.Optional[str] = None, kind: t.Optional[t.Literal['damaged', 'waits_in_vain', 'task_failed', 'dead_letter', 'bootstrap_breached', 'budget_used', 'approval_rejected', 'question_open', 'reported_blocked', 'not_applied', 'unknown_dependency', 'unknown_owner', 'agent_gone', 'lease_expired', 'overdue', 'overdue_ack', 'write_refused', 'approval_missing', 'stale_task']] = None, limit: t.Optional[int] = None, stale_minutes: t.Optional[int] = None) -> Answer[types.AttentionAnswer]:
+    async def list_attention(self, *, agent_id: t.Optional[str] = None, at: t.Optional[str] = None, kind: t.Optional[t.Literal['damaged', 'waits_in_vain', 'task_failed', 'dead_letter', 'bootstrap_breached', 'budget_used', 'approval_rejected', 'question_open', 'reported_blocked', 'not_applied', 'unknown_dependency', 'unknown_owner', 'agent_gone', 'lease_expired', 'overdue', 'overdue_ack', 'subscription_parked', 'write_refused', 'approval_missing', 'stale_task']] = None, limit: t.Optional[int] = None, stale_minutes: t.Optional[int] = None) -> Answer[types.AttentionAnswer]:
         """List items that need attention, most severe first, each with a command that helps."""
         return await self._call(LIST_ATTENTION, {"agentId": agent_id, "at": at, "kind": kind, "limit": limit, "staleMinutes": stale_minutes})
 
@@ -2702,6 +2927,42 @@ class AsyncCalls:
     async def get_storage(self) -> Answer[types.StorageShown]:
         """Read the disk usage of the team: segments, derived files, free space and known backups."""
         return await self._call(GET_STORAGE, {})
+
+    async def list_subscriptions(self) -> Answer[types.SubscriptionListAnswer]:
+        """List the subscriptions of a team."""
+        return await self._call(LIST_SUBSCRIPTIONS, {})
+
+    async def subscribe(self, *, name: str, agent_id: t.Optional[str] = None, from_: t.Optional[str] = None, kind: t.Optional[str] = None, max_attempts: t.Optional[int] = None, not_: t.Optional[str] = None, tag: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None, window: t.Optional[int] = None) -> Answer[types.SubscriptionAnswer]:
+        """Create a subscription, or check that it exists with this filter."""
+        return await self._call(SUBSCRIBE, {"agentId": agent_id, "from": from_, "kind": kind, "maxAttempts": max_attempts, "name": name, "not": not_, "tag": tag, "taskId": task_id, "traceId": trace_id, "type": type, "window": window})
+
+    async def get_subscription(self, name: str) -> Answer[types.SubscriptionAnswer]:
+        """Show a subscription: filter, position, failing and parked events."""
+        return await self._call(GET_SUBSCRIPTION, {"name": name})
+
+    async def ack_subscription(self, name: str, *, epoch: int, seqs: t.List[int]) -> Answer[types.SettledAnswer]:
+        """Acknowledge delivered events of a subscription; the answer means that the acks are durable."""
+        return await self._call(ACK_SUBSCRIPTION, {"name": name, "epoch": epoch, "seqs": seqs})
+
+    async def delete_subscription(self, name: str) -> Answer[types.SubscriptionDeleted]:
+        """Delete a subscription with its position and its parked events."""
+        return await self._call(DELETE_SUBSCRIPTION, {"name": name})
+
+    async def fetch_subscription(self, name: str, *, consumer: t.Optional[str] = None, epoch: t.Optional[int] = None, from_seq: t.Optional[int] = None, holding: t.Optional[t.List[int]] = None, limit: t.Optional[int] = None, timeout_ms: t.Optional[int] = None, ttl_ms: t.Optional[int] = None) -> Answer[types.FetchAnswer]:
+        """Take or renew the lease of a subscription, and get its next events."""
+        return await self._call(FETCH_SUBSCRIPTION, {"name": name, "consumer": consumer, "epoch": epoch, "fromSeq": from_seq, "holding": holding, "limit": limit, "timeoutMs": timeout_ms, "ttlMs": ttl_ms})
+
+    async def nak_subscription(self, name: str, *, epoch: int, seq: int, delay_ms: t.Optional[int] = None, reason: t.Optional[str] = None) -> Answer[types.NakAnswer]:
+        """Report that a delivered event could not be handled; it is delivered again later, or parked after its last attempt."""
+        return await self._call(NAK_SUBSCRIPTION, {"name": name, "delayMs": delay_ms, "epoch": epoch, "reason": reason, "seq": seq})
+
+    async def release_subscription(self, name: str, *, epoch: int) -> Answer[types.SettledAnswer]:
+        """End the lease of a subscription, so that another consumer can take it at once."""
+        return await self._call(RELEASE_SUBSCRIPTION, {"name": name, "epoch": epoch})
+
+    async def replay_subscription(self, name: str, *, seq: t.Optional[int] = None) -> Answer[types.SubscriptionAnswer]:
+        """Deliver parked events of a subscription again, one at a time."""
+        return await self._call(REPLAY_SUBSCRIPTION, {"name": name, "seq": seq})
 
     async def list_tasks(self, *, at: t.Optional[str] = None, cursor: t.Optional[str] = None, label: t.Optional[str] = None, limit: t.Optional[int] = None, order: t.Optional[t.Literal['asc', 'desc']] = None, owner: t.Optional[str] = None, parent: t.Optional[str] = None, since: t.Optional[int] = None, sort: t.Optional[t.Literal['id', 'updated', 'priority', 'status']] = None, status: t.Optional[t.Literal['pending', 'blocked', 'assigned', 'in_progress', 'completed', 'failed', 'canceled']] = None) -> Answer[types.TasksBody]:
         """List tasks, in natural order of their ids or in the requested order."""

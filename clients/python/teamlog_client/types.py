@@ -362,7 +362,7 @@ class AttentionItem(_AttentionItem, total=False):
 
 
 #: Kinds of attention items, in the order of the list.
-AttentionKind = t.Literal['damaged', 'waits_in_vain', 'task_failed', 'dead_letter', 'bootstrap_breached', 'budget_used', 'approval_rejected', 'question_open', 'reported_blocked', 'not_applied', 'unknown_dependency', 'unknown_owner', 'agent_gone', 'lease_expired', 'overdue', 'overdue_ack', 'write_refused', 'approval_missing', 'stale_task']
+AttentionKind = t.Literal['damaged', 'waits_in_vain', 'task_failed', 'dead_letter', 'bootstrap_breached', 'budget_used', 'approval_rejected', 'question_open', 'reported_blocked', 'not_applied', 'unknown_dependency', 'unknown_owner', 'agent_gone', 'lease_expired', 'overdue', 'overdue_ack', 'subscription_parked', 'write_refused', 'approval_missing', 'stale_task']
 
 
 #: Severity of an attention item.
@@ -1072,6 +1072,17 @@ DeadLetterStatus = t.Literal['dead', 'requeued', 'acked']
 Decision = t.Literal['still_actionable', 'done_waiting_on_leader', 'stuck_waiting_on_leader']
 
 
+class DeliveredEvent(t.TypedDict):
+    """A delivered event."""
+
+    #: Number of this delivery, from 1. Only failed deliveries are counted, not deliveries that ended with the lease.
+    attempt: int
+    #: The event.
+    event: Event
+    #: True if the event was parked and is replayed.
+    replayed: bool
+
+
 class DeliveryListAnswer(t.TypedDict):
     """The answer `{team, deliveries, count, next_cursor}`."""
 
@@ -1472,6 +1483,19 @@ class Executed(_Executed, total=False):
     exit_code: int
 
 
+class FailingEvent(t.TypedDict):
+    """An event whose last delivery failed."""
+
+    #: Number of failed deliveries.
+    attempts: int
+    #: Error of the last delivery.
+    error: str
+    #: Time of the next delivery.
+    next_at: Timestamp
+    #: Seq of the event.
+    seq: int
+
+
 class _Fault(t.TypedDict):
     #: A stable word in snake_case.
     code: str
@@ -1546,6 +1570,36 @@ class FeedNotice(_FeedNotice, total=False):
     task_id: str
     #: Thread that the notice is about.
     thread_id: str
+
+
+class _FetchAnswer(t.TypedDict):
+    #: Consumer with the lease.
+    consumer: str
+    #: The events in order of seq; replayed events come first.
+    events: t.List[DeliveredEvent]
+    #: Seq of the last event of the log.
+    last_seq: int
+    #: End of the lease.
+    leased_until: Timestamp
+    #: Name of the subscription.
+    name: str
+    #: The lowest unsettled seq minus one.
+    position: int
+    #: Result of the fetch.
+    status: FetchStatus
+    #: The team.
+    team: str
+
+
+class FetchAnswer(_FetchAnswer, total=False):
+    """The answer of `fetch-subscription`."""
+
+    #: Epoch of the caller's lease, for acks and for the next fetch; absent if another consumer has the lease.
+    epoch: int
+
+
+#: Result of a fetch.
+FetchStatus = t.Literal['events', 'empty', 'held']
 
 
 class FewBrief(t.TypedDict):
@@ -2416,6 +2470,26 @@ class MonitorSnapshot(_MonitorSnapshot, total=False):
     monitorTimings: t.Dict[str, t.Any]
 
 
+class _NakAnswer(t.TypedDict):
+    #: Number of failed deliveries of the event.
+    attempts: int
+    #: Name of the subscription.
+    name: str
+    #: True if the event was given up: it is delivered again only by a replay.
+    parked: bool
+    #: Seq of the event.
+    seq: int
+    #: The team.
+    team: str
+
+
+class NakAnswer(_NakAnswer, total=False):
+    """The answer of `nak-subscription`."""
+
+    #: Time of the next delivery; absent if the event is parked.
+    next_at: Timestamp
+
+
 class NewPageSession(t.TypedDict):
     """`{session, team, scope, expires_at, teams}`."""
 
@@ -2558,6 +2632,26 @@ class PageSessionAnswer(t.TypedDict):
     teams: t.List[str]
     #: Version of the daemon.
     version: str
+
+
+class _ParkedShown(t.TypedDict):
+    #: Number of failed deliveries.
+    attempts: int
+    #: Error of the last delivery.
+    error: str
+    #: Time when the event was given up.
+    parked_at: Timestamp
+    #: True if the event waits to be delivered again.
+    replaying: bool
+    #: Seq of the event.
+    seq: int
+
+
+class ParkedShown(_ParkedShown, total=False):
+    """An event that was given up after its last attempt."""
+
+    #: Task of the event.
+    task_id: str
 
 
 class PastPoint(t.TypedDict):
@@ -3210,6 +3304,17 @@ class SettingShown(t.TypedDict):
 SettingValue = t.Union[int, bool, str]
 
 
+class SettledAnswer(t.TypedDict):
+    """The answer `{team, name, position}`."""
+
+    #: Name of the subscription.
+    name: str
+    #: The lowest unsettled seq minus one.
+    position: int
+    #: The team.
+    team: str
+
+
 #: Severity of a problem.
 Severity = t.Literal['error', 'warning']
 
@@ -3584,6 +3689,99 @@ class StorageShown(_StorageShown, total=False):
 
     #: Directories to which this team was backed up, but without a readable backup.
     backups_unreadable: t.List[UnreadableBackup]
+
+
+class SubscriptionAnswer(t.TypedDict):
+    """The answer about one subscription."""
+
+    #: Events whose last delivery failed, and that are delivered again.
+    failing: t.List[FailingEvent]
+    #: Events that were given up after their last attempt.
+    parked: t.List[ParkedShown]
+    #: The subscription.
+    subscription: SubscriptionShown
+    #: The team.
+    team: str
+
+
+class SubscriptionDeleted(t.TypedDict):
+    """The answer of `delete-subscription`."""
+
+    #: Name of the deleted subscription.
+    name: str
+    #: The team.
+    team: str
+
+
+_SubscriptionFilterFields = t.TypedDict(  # noqa
+    "_SubscriptionFilterFields",
+    {
+        'actor': 'str',
+        'agent': 'str',
+        'kind': 'str',
+        'not': 'str',
+        'tag': 't.List[str]',
+        'task_id': 'str',
+        'trace_id': 'str',
+        'type': 'str',
+    },
+    total=False,
+)
+
+
+class SubscriptionFilter(_SubscriptionFilterFields):
+    """The events that a subscription delivers. An absent field matches every event."""
+
+
+class SubscriptionListAnswer(t.TypedDict):
+    """The answer with all subscriptions."""
+
+    #: Number of the subscriptions that can be read.
+    count: int
+    #: Names of the subscriptions whose file is damaged.
+    damaged: t.List[str]
+    #: The subscriptions, sorted by name.
+    subscriptions: t.List[SubscriptionShown]
+    #: The team.
+    team: str
+
+
+class _SubscriptionShown(t.TypedDict):
+    #: Number of events after the position, including events that do not match.
+    behind: int
+    #: Time when the subscription was created.
+    created_at: Timestamp
+    #: Number of the last lease.
+    epoch: int
+    #: Number of events that are delivered again after a failure.
+    failing_count: int
+    #: The events that the subscription delivers.
+    filter: SubscriptionFilter
+    #: Seq of the last event of the log.
+    last_seq: int
+    #: Number of deliveries of an event before it is parked.
+    max_attempts: int
+    #: Name of the subscription.
+    name: str
+    #: Number of events that were given up.
+    parked_count: int
+    #: The lowest unsettled seq minus one: all matching events up to here are settled.
+    position: int
+    #: Number of events that the consumer has and has not settled.
+    unsettled_count: int
+    #: Maximum number of events that are delivered and not settled.
+    window: int
+
+
+class SubscriptionShown(_SubscriptionShown, total=False):
+    """A subscription."""
+
+    #: Consumer with the lease.
+    consumer: str
+    #: End of the lease.
+    leased_until: Timestamp
+    #: Agent whose token created the subscription; only this agent and programs on this machine can use it.
+    owner: str
 
 
 class Summary(t.TypedDict):

@@ -5,6 +5,7 @@ import re
 import runpy
 import sys
 import threading
+import time
 import unittest
 from itertools import islice
 from pathlib import Path
@@ -80,6 +81,51 @@ class ClientTest(DaemonTest):
         new.close()
         stream.close()
 
+    def test_a_subscription_delivers_until_the_ack(self) -> None:
+        for title in ("one", "two", "three"):
+            self.client.create_task(title=title)
+        seen = []
+        deliveries = self.client.consume("creations", kind="task_created", from_="start")
+        for delivery in deliveries:
+            seen.append((delivery.event["task_id"], delivery.attempt))
+            if len(seen) == 1:
+                self.assertTrue(delivery.nak("not yet", delay=0.001))
+            elif len(seen) < 4:
+                self.assertTrue(delivery.ack())
+            else:
+                break
+        deliveries.close()
+        self.assertEqual(seen, [("1", 1), ("1", 2), ("2", 1), ("3", 1)])
+        # The loop ended without an ack of the third task. The next consumer begins with it, also in a new daemon.
+        self.daemon.stop()
+        self.daemon.start()
+        deliveries = self.client.consume("creations", kind="task_created")
+        delivery = next(deliveries)
+        self.assertEqual(delivery.event["task_id"], "3")
+        self.assertTrue(delivery.ack())
+        deliveries.close()
+
+    def test_a_consumer_keeps_its_lease_while_it_works(self) -> None:
+        self.client.create_task(title="one")
+        deliveries = self.client.consume("creations", kind="task_created", from_="start", lease=0.6)
+        delivery = next(deliveries)
+        time.sleep(2)
+        self.assertTrue(delivery.ack())
+        deliveries.close()
+
+    def test_a_consumer_without_a_lease_cannot_settle(self) -> None:
+        self.client.create_task(title="one")
+        self.client.api_subscribe(name="creations", kind="task_created", from_="start")
+        # This consumer never renews its lease.
+        first = self.client.api_fetch_subscription(name="creations", lease_ms=100).data
+        deliveries = self.client.consume("creations", kind="task_created")
+        delivery = next(deliveries)
+        seqs = [delivery.event["seq"]]
+        late = self.refused(self.client.api_ack_subscription, name="creations", epoch=first["epoch"], seqs=seqs)
+        self.assertEqual(late.code, "subscription_fenced")
+        self.assertTrue(delivery.ack())
+        deliveries.close()
+
     def test_calls_and_streams_survive_a_restart(self) -> None:
         self.client.create_task(title="before")
         stream = self.client.events(after=0, kind="task_created")
@@ -150,6 +196,25 @@ class AsyncClientTest(DaemonTest):
             await client.create_task(title="after")
             self.assertEqual((await stream.__anext__())["payload"]["subject"], "after")
             await stream.aclose()
+
+        self.run_with_client(program)
+
+    def test_a_subscription_delivers_until_the_ack(self) -> None:
+        async def program(client: AsyncClient) -> None:
+            await asyncio.gather(*(client.create_task(title=str(at)) for at in range(8)))
+            deliveries = client.consume("creations", kind="task_created", from_="start", window=4)
+            first = await deliveries.__anext__()
+            self.assertTrue(await first.nak("not yet", delay=0))
+            found = []
+            async for delivery in deliveries:
+                found.append(delivery.event["seq"])
+                self.assertTrue(await delivery.ack())
+                if len(found) == 8:
+                    break
+            await deliveries.aclose()
+            self.assertEqual(len(set(found)), 8)
+            subscription = (await client.api_show_subscription(name="creations")).data["subscription"]
+            self.assertEqual(subscription["position"], max(found))
 
         self.run_with_client(program)
 

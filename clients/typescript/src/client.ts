@@ -1,3 +1,4 @@
+import { type Consume, type Delivery, consumeSubscription } from "./consume.js";
 import { Refusal, Unreachable, refusalOf } from "./errors.js";
 import type { paths } from "./schema.js";
 import { type Follow, followEvents } from "./stream.js";
@@ -73,6 +74,14 @@ export class Teamlog {
   /** Follows the events of the log. The iterator reconnects, and yields each event once; it ends with `signal`. */
   events(follow: Follow = {}): AsyncGenerator<Event, void, undefined> {
     return followEvents(this, follow);
+  }
+
+  /**
+   * Consumes a durable subscription, which is created if it does not exist. Settle each delivery with `ack` or `nak`; an event whose
+   * delivery is not settled is delivered again. The iterator renews the lease while the caller works, and ends it at its end.
+   */
+  consume(name: string, consume: Consume = {}): AsyncGenerator<Delivery, void, undefined> {
+    return consumeSubscription(this, name, consume);
   }
 
   async #answer<T>(method: string, path: string, input: unknown = {}): Promise<Answer<T>> {

@@ -1,5 +1,6 @@
 export { Teamlog, type ClientOptions, type Connection } from "./client.js";
 export type { Code } from "./codes.js";
+export type { Consume, Delivery } from "./consume.js";
 export { Refusal, Unreachable } from "./errors.js";
 export type { components, paths } from "./schema.js";
 export type { Follow } from "./stream.js";

@@ -46,6 +46,15 @@ export interface paths {
     /** Acknowledge a message as its recipient; for a post, also all earlier posts to the agent */
     post: operations["api_ack"];
   };
+  "/v1/api/ack-subscription": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Acknowledge delivered events of a subscription; the answer means that the acks are durable */
+    post: operations["api_ack_subscription"];
+  };
   "/v1/api/append": {
     parameters: {
       query?: never;
@@ -289,6 +298,15 @@ export interface paths {
     /** Make a task */
     post: operations["api_create_task"];
   };
+  "/v1/api/delete-subscription": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Delete a subscription with its position and its parked events */
+    post: operations["api_delete_subscription"];
+  };
   "/v1/api/diff": {
     parameters: {
       query?: never;
@@ -324,6 +342,15 @@ export interface paths {
     get?: never;
     /** Change the texts, priority, labels, times, parent or dependencies of a task */
     post: operations["api_edit_task"];
+  };
+  "/v1/api/fetch-subscription": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Take or renew the lease of a subscription, and get its next events */
+    post: operations["api_fetch_subscription"];
   };
   "/v1/api/get-summary": {
     parameters: {
@@ -396,6 +423,15 @@ export interface paths {
     get?: never;
     /** List the tasks that an agent can start now, most urgent first */
     post: operations["api_list_ready_tasks"];
+  };
+  "/v1/api/list-subscriptions": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** List the subscriptions of a team */
+    post: operations["api_list_subscriptions"];
   };
   "/v1/api/list-tasks": {
     parameters: {
@@ -576,6 +612,15 @@ export interface paths {
     get?: never;
     /** Write the state of a mode; its outcome decides if the mode is active */
     post: operations["api_mode_write"];
+  };
+  "/v1/api/nak-subscription": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Report that a delivered event could not be handled; it is delivered again later, or parked after its last attempt */
+    post: operations["api_nak_subscription"];
   };
   "/v1/api/nudge": {
     parameters: {
@@ -784,6 +829,15 @@ export interface paths {
     /** Record writes that the guard refused, each path of an agent at most once a minute */
     post: operations["api_record_refused_writes"];
   };
+  "/v1/api/release-subscription": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** End the lease of a subscription, so that another consumer can take it at once */
+    post: operations["api_release_subscription"];
+  };
   "/v1/api/release-task-claim": {
     parameters: {
       query?: never;
@@ -828,6 +882,15 @@ export interface paths {
     get?: never;
     /** Read the events after a seq, in order */
     post: operations["api_replay_events"];
+  };
+  "/v1/api/replay-subscription": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Deliver parked events of a subscription again, one at a time */
+    post: operations["api_replay_subscription"];
   };
   "/v1/api/report-usage": {
     parameters: {
@@ -910,6 +973,15 @@ export interface paths {
     /** Set the paths that a task's holder may write, while no agent works on the task */
     post: operations["api_set_task_resources"];
   };
+  "/v1/api/show-subscription": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Show a subscription: filter, position, failing and parked events */
+    post: operations["api_show_subscription"];
+  };
   "/v1/api/show-task": {
     parameters: {
       query?: never;
@@ -963,6 +1035,15 @@ export interface paths {
     get?: never;
     /** Write the state of a mode as `rcs state` does, or the metadata of the list of active skills */
     post: operations["api_state_write"];
+  };
+  "/v1/api/subscribe": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Create a subscription, or check that it exists with this filter */
+    post: operations["api_subscribe"];
   };
   "/v1/api/sync-views": {
     parameters: {
@@ -1452,6 +1533,79 @@ export interface paths {
     /** Read the disk usage of the team: segments, derived files, free space and known backups */
     get: operations["getStorage"];
     post?: never;
+  };
+  "/v1/subscriptions": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    /** List the subscriptions of a team */
+    get: operations["listSubscriptions"];
+    /** Create a subscription, or check that it exists with this filter */
+    post: operations["subscribe"];
+  };
+  "/v1/subscriptions/{name}": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    /** Show a subscription: filter, position, failing and parked events */
+    get: operations["getSubscription"];
+    post?: never;
+  };
+  "/v1/subscriptions/{name}/ack": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Acknowledge delivered events of a subscription; the answer means that the acks are durable */
+    post: operations["ackSubscription"];
+  };
+  "/v1/subscriptions/{name}/delete": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Delete a subscription with its position and its parked events */
+    post: operations["deleteSubscription"];
+  };
+  "/v1/subscriptions/{name}/fetch": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Take or renew the lease of a subscription, and get its next events */
+    post: operations["fetchSubscription"];
+  };
+  "/v1/subscriptions/{name}/nak": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Report that a delivered event could not be handled; it is delivered again later, or parked after its last attempt */
+    post: operations["nakSubscription"];
+  };
+  "/v1/subscriptions/{name}/release": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** End the lease of a subscription, so that another consumer can take it at once */
+    post: operations["releaseSubscription"];
+  };
+  "/v1/subscriptions/{name}/replay": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Deliver parked events of a subscription again, one at a time */
+    post: operations["replaySubscription"];
   };
   "/v1/tasks": {
     parameters: {
@@ -1997,7 +2151,7 @@ export interface components {
       waits_for?: components["schemas"]["AttentionWaitsFor"][];
     };
     /** @description Kinds of attention items, in the order of the list. */
-    AttentionKind: "damaged" | "waits_in_vain" | "task_failed" | "dead_letter" | "bootstrap_breached" | "budget_used" | "approval_rejected" | "question_open" | "reported_blocked" | "not_applied" | "unknown_dependency" | "unknown_owner" | "agent_gone" | "lease_expired" | "overdue" | "overdue_ack" | "write_refused" | "approval_missing" | "stale_task";
+    AttentionKind: "damaged" | "waits_in_vain" | "task_failed" | "dead_letter" | "bootstrap_breached" | "budget_used" | "approval_rejected" | "question_open" | "reported_blocked" | "not_applied" | "unknown_dependency" | "unknown_owner" | "agent_gone" | "lease_expired" | "overdue" | "overdue_ack" | "subscription_parked" | "write_refused" | "approval_missing" | "stale_task";
     /** @description Severity of an attention item */
     AttentionSeverity: "error" | "warning";
     /** @description The last recorded observation of the leader */
@@ -2758,6 +2912,18 @@ export interface components {
     DeadLetterStatus: "dead" | "requeued" | "acked";
     /** @description Decision that a leader has to make */
     Decision: "still_actionable" | "done_waiting_on_leader" | "stuck_waiting_on_leader";
+    /** @description A delivered event. */
+    DeliveredEvent: {
+      /**
+       * Format: uint32
+       * @description Number of this delivery, from 1. Only failed deliveries are counted, not deliveries that ended with the lease
+       */
+      attempt: number;
+      /** @description The event */
+      event: components["schemas"]["Event"];
+      /** @description True if the event was parked and is replayed */
+      replayed: boolean;
+    };
     /**
      * DeliveryListAnswer
      * @description The answer `{team, deliveries, count, next_cursor}`.
@@ -3201,6 +3367,23 @@ export interface components {
       /** @description Status with which the program ended. */
       status: components["schemas"]["ExecStatus"];
     };
+    /** @description An event whose last delivery failed */
+    FailingEvent: {
+      /**
+       * Format: uint32
+       * @description Number of failed deliveries
+       */
+      attempts: number;
+      /** @description Error of the last delivery */
+      error: string;
+      /** @description Time of the next delivery */
+      next_at: components["schemas"]["Timestamp"];
+      /**
+       * Format: uint64
+       * @description Seq of the event
+       */
+      seq: number;
+    };
     /** @description The JSON object `{code, message, details?}`. */
     Fault: {
       /** @description A stable word in snake_case. */
@@ -3266,6 +3449,41 @@ export interface components {
       /** @description Type of the feed entry: `thread_message`, `task_unblocked`, `task_rejected` and so on */
       type: string;
     };
+    /**
+     * FetchAnswer
+     * @description The answer of `fetch-subscription`.
+     */
+    FetchAnswer: {
+      /** @description Consumer with the lease */
+      consumer: string;
+      /**
+       * Format: uint64
+       * @description Epoch of the caller's lease, for acks and for the next fetch; absent if another consumer has the lease
+       */
+      epoch?: number;
+      /** @description The events in order of seq; replayed events come first */
+      events: components["schemas"]["DeliveredEvent"][];
+      /**
+       * Format: uint64
+       * @description Seq of the last event of the log
+       */
+      last_seq: number;
+      /** @description End of the lease */
+      leased_until: components["schemas"]["Timestamp"];
+      /** @description Name of the subscription */
+      name: string;
+      /**
+       * Format: uint64
+       * @description The lowest unsettled seq minus one
+       */
+      position: number;
+      /** @description Result of the fetch */
+      status: components["schemas"]["FetchStatus"];
+      /** @description The team */
+      team: string;
+    };
+    /** @description Result of a fetch. */
+    FetchStatus: "events" | "empty" | "held";
     /** @description The first items of a list, and the number of all its items. */
     FewBrief: {
       /** @description The first items. */
@@ -4148,6 +4366,30 @@ export interface components {
       };
     };
     /**
+     * NakAnswer
+     * @description The answer of `nak-subscription`.
+     */
+    NakAnswer: {
+      /**
+       * Format: uint32
+       * @description Number of failed deliveries of the event
+       */
+      attempts: number;
+      /** @description Name of the subscription */
+      name: string;
+      /** @description Time of the next delivery; absent if the event is parked */
+      next_at?: components["schemas"]["Timestamp"];
+      /** @description True if the event was given up: it is delivered again only by a replay */
+      parked: boolean;
+      /**
+       * Format: uint64
+       * @description Seq of the event
+       */
+      seq: number;
+      /** @description The team */
+      team: string;
+    };
+    /**
      * NewPageSession
      * @description `{session, team, scope, expires_at, teams}`.
      */
@@ -4301,6 +4543,27 @@ export interface components {
       teams: string[];
       /** @description Version of the daemon */
       version: string;
+    };
+    /** @description An event that was given up after its last attempt */
+    ParkedShown: {
+      /**
+       * Format: uint32
+       * @description Number of failed deliveries
+       */
+      attempts: number;
+      /** @description Error of the last delivery */
+      error: string;
+      /** @description Time when the event was given up */
+      parked_at: components["schemas"]["Timestamp"];
+      /** @description True if the event waits to be delivered again */
+      replaying: boolean;
+      /**
+       * Format: uint64
+       * @description Seq of the event
+       */
+      seq: number;
+      /** @description Task of the event */
+      task_id?: string;
     };
     /** @description A point in the past of a team. */
     PastPoint: {
@@ -5031,6 +5294,21 @@ export interface components {
     };
     /** @description The value of a setting. */
     SettingValue: number | boolean | string;
+    /**
+     * SettledAnswer
+     * @description The answer `{team, name, position}`.
+     */
+    SettledAnswer: {
+      /** @description Name of the subscription */
+      name: string;
+      /**
+       * Format: uint64
+       * @description The lowest unsettled seq minus one
+       */
+      position: number;
+      /** @description The team */
+      team: string;
+    };
     /** @description Severity of a problem. */
     Severity: "error" | "warning";
     /** @description A worker's answer to a shutdown request */
@@ -5439,6 +5717,126 @@ export interface components {
       log: components["schemas"]["LogFiles"];
       /** @description The team */
       team: string;
+    };
+    /**
+     * SubscriptionAnswer
+     * @description The answer about one subscription.
+     */
+    SubscriptionAnswer: {
+      /** @description Events whose last delivery failed, and that are delivered again */
+      failing: components["schemas"]["FailingEvent"][];
+      /** @description Events that were given up after their last attempt */
+      parked: components["schemas"]["ParkedShown"][];
+      /** @description The subscription */
+      subscription: components["schemas"]["SubscriptionShown"];
+      /** @description The team */
+      team: string;
+    };
+    /**
+     * SubscriptionDeleted
+     * @description The answer of `delete-subscription`.
+     */
+    SubscriptionDeleted: {
+      /** @description Name of the deleted subscription */
+      name: string;
+      /** @description The team */
+      team: string;
+    };
+    /** @description The events that a subscription delivers. An absent field matches every event. */
+    SubscriptionFilter: {
+      /** @description Actor of the event */
+      actor?: string;
+      /** @description Agent that the event names */
+      agent?: string;
+      /** @description Kind, or several kinds separated by commas */
+      kind?: string;
+      /** @description Values that the event must not have: FIELD:VALUE, several separated by commas */
+      not?: string;
+      /** @description Tags that the event has, each NAME=VALUE */
+      tag?: string[];
+      /** @description Task that the event names */
+      task_id?: string;
+      /** @description Trace of the event */
+      trace_id?: string;
+      /** @description Type of the message, or several types separated by commas */
+      type?: string;
+    };
+    /**
+     * SubscriptionListAnswer
+     * @description The answer with all subscriptions.
+     */
+    SubscriptionListAnswer: {
+      /**
+       * Format: uint
+       * @description Number of the subscriptions that can be read
+       */
+      count: number;
+      /** @description Names of the subscriptions whose file is damaged */
+      damaged: string[];
+      /** @description The subscriptions, sorted by name */
+      subscriptions: components["schemas"]["SubscriptionShown"][];
+      /** @description The team */
+      team: string;
+    };
+    /** @description A subscription */
+    SubscriptionShown: {
+      /**
+       * Format: uint64
+       * @description Number of events after the position, including events that do not match
+       */
+      behind: number;
+      /** @description Consumer with the lease */
+      consumer?: string;
+      /** @description Time when the subscription was created */
+      created_at: components["schemas"]["Timestamp"];
+      /**
+       * Format: uint64
+       * @description Number of the last lease
+       */
+      epoch: number;
+      /**
+       * Format: uint
+       * @description Number of events that are delivered again after a failure
+       */
+      failing_count: number;
+      /** @description The events that the subscription delivers */
+      filter: components["schemas"]["SubscriptionFilter"];
+      /**
+       * Format: uint64
+       * @description Seq of the last event of the log
+       */
+      last_seq: number;
+      /** @description End of the lease */
+      leased_until?: components["schemas"]["Timestamp"];
+      /**
+       * Format: uint32
+       * @description Number of deliveries of an event before it is parked
+       */
+      max_attempts: number;
+      /** @description Name of the subscription */
+      name: string;
+      /** @description Agent whose token created the subscription; only this agent and programs on this machine can use it */
+      owner?: string;
+      /**
+       * Format: uint
+       * @description Number of events that were given up
+       */
+      parked_count: number;
+      /**
+       * Format: uint64
+       * @description The lowest unsettled seq minus one: all matching events up to here are settled
+       */
+      position: number;
+      /**
+       * Format: uint
+       * @description Number of events that the consumer has and has not settled
+       */
+      unsettled_count: number;
+      /**
+       * Format: uint
+       * @description Maximum number of events that are delivered and not settled
+       */
+      window: number;
     };
     /** @description Counts of a team */
     Summary: {
@@ -7056,6 +7454,49 @@ export interface operations {
       };
     };
   };
+  api_ack_subscription: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /**
+           * Format: uint64
+           * @description Epoch of the consumer's lease
+           */
+          epoch: number;
+          /** @description Name of the subscription */
+          name: string;
+          /** @description Seqs of the handled events, 1 to 256 */
+          seqs: number[];
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["SettledAnswer"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "ack-subscription";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
   api_append: {
     parameters: {
       query?: never;
@@ -8451,6 +8892,42 @@ export interface operations {
       };
     };
   };
+  api_delete_subscription: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description Name of the subscription */
+          name: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["SubscriptionDeleted"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "delete-subscription";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
   api_diff: {
     parameters: {
       query?: never;
@@ -8627,6 +9104,72 @@ export interface operations {
             ok: true;
             /** @constant */
             operation: "edit-task";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
+  api_fetch_subscription: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description Name of the consumer, for people; the token's agent, or `consumer` if absent */
+          consumer?: string | null;
+          /**
+           * Format: uint64
+           * @description Epoch of the consumer's lease: `epoch` of its first answer. If absent, takes the lease as soon as it is free
+           */
+          epoch?: number | null;
+          /**
+           * Format: uint64
+           * @description When the lease is taken, continues after this seq instead of the stored position: for a consumer that keeps the seq
+           *     in its own transactions
+           */
+          from_seq?: number | null;
+          /** @description Seqs of delivered events that the consumer still works on. All other unsettled events are delivered again */
+          holding?: number[] | null;
+          /**
+           * Format: uint64
+           * @description Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. Every fetch, ack and nak renews the lease
+           */
+          lease_ms?: number | null;
+          /**
+           * Format: uint
+           * @description Largest number of events, at most the window; 0 only renews the lease
+           */
+          limit?: number | null;
+          /** @description Name of the subscription */
+          name: string;
+          /**
+           * Format: uint64
+           * @description Longest wait in milliseconds; 30000 if absent
+           */
+          timeout_ms?: number | null;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["FetchAnswer"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "fetch-subscription";
             /** @constant */
             schema_version: "1.0";
             /** Format: date-time */
@@ -9144,6 +9687,39 @@ export interface operations {
             ok: true;
             /** @constant */
             operation: "list-ready-tasks";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
+  api_list_subscriptions: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody?: {
+      content: {
+        "application/json": Record<string, never>;
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["SubscriptionListAnswer"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "list-subscriptions";
             /** @constant */
             schema_version: "1.0";
             /** Format: date-time */
@@ -10153,6 +10729,59 @@ export interface operations {
       };
     };
   };
+  api_nak_subscription: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /**
+           * Format: uint64
+           * @description Milliseconds until the next delivery, at most a day; if absent, 1 s that doubles with each attempt, at most 5 min
+           */
+          delay_ms?: number | null;
+          /**
+           * Format: uint64
+           * @description Epoch of the consumer's lease
+           */
+          epoch: number;
+          /** @description Name of the subscription */
+          name: string;
+          /** @description Reason, for people; at most 500 characters are stored */
+          reason?: string | null;
+          /**
+           * Format: uint64
+           * @description Seq of the event
+           */
+          seq: number;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["NakAnswer"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "nak-subscription";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
   api_nudge: {
     parameters: {
       query?: never;
@@ -11078,6 +11707,47 @@ export interface operations {
       };
     };
   };
+  api_release_subscription: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /**
+           * Format: uint64
+           * @description Epoch of the consumer's lease
+           */
+          epoch: number;
+          /** @description Name of the subscription */
+          name: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["SettledAnswer"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "release-subscription";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
   api_release_task_claim: {
     parameters: {
       query?: never;
@@ -11462,6 +12132,47 @@ export interface operations {
             ok: true;
             /** @constant */
             operation: "replay-events";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
+  api_replay_subscription: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description Name of the subscription */
+          name: string;
+          /**
+           * Format: uint64
+           * @description Seq of the parked event; all parked events if absent
+           */
+          seq?: number | null;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["SubscriptionAnswer"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "replay-subscription";
             /** @constant */
             schema_version: "1.0";
             /** Format: date-time */
@@ -11979,6 +12690,42 @@ export interface operations {
       };
     };
   };
+  api_show_subscription: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description Name of the subscription */
+          name: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["SubscriptionAnswer"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "show-subscription";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
   api_show_task: {
     parameters: {
       query?: never;
@@ -12239,6 +12986,74 @@ export interface operations {
             ok: true;
             /** @constant */
             operation: "state-write";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
+  api_subscribe: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description Only events of this actor */
+          actor?: string | null;
+          /** @description Only events that name this agent */
+          agent?: string | null;
+          /**
+           * @description First events of a new subscription: `start` for all events, `now` for new events, or a seq for the events after it;
+           *     `now` if absent
+           */
+          from?: string | null;
+          /** @description Only events of this kind, or of several kinds separated by commas */
+          kind?: string | null;
+          /**
+           * Format: uint32
+           * @description Number of deliveries of an event before it is parked, 1 to 100; 5 if absent
+           */
+          max_attempts?: number | null;
+          /** @description Name of the subscription */
+          name: string;
+          /** @description Leaves out events with these values: FIELD:VALUE, several separated by commas */
+          not?: string | null;
+          /** @description Only events with this tag; with several, only events that have all of them */
+          tag?: string[] | null;
+          /** @description Only events that name this task */
+          task_id?: string | null;
+          /** @description Only events of this trace */
+          trace_id?: string | null;
+          /** @description Only messages of this type, or of several types separated by commas */
+          type?: string | null;
+          /**
+           * Format: uint
+           * @description Maximum number of events that are delivered and not settled, 1 to 256; 1 if absent. With more than 1, events of
+           *     different tasks can be settled in any order
+           */
+          window?: number | null;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["SubscriptionAnswer"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "subscribe";
             /** @constant */
             schema_version: "1.0";
             /** Format: date-time */
@@ -13733,7 +14548,7 @@ export interface operations {
         /** @description Point of the past: seq of an event, or time (ISO 8601); default: now */
         at?: string;
         /** @description Only items of this kind */
-        kind?: "damaged" | "waits_in_vain" | "task_failed" | "dead_letter" | "bootstrap_breached" | "budget_used" | "approval_rejected" | "question_open" | "reported_blocked" | "not_applied" | "unknown_dependency" | "unknown_owner" | "agent_gone" | "lease_expired" | "overdue" | "overdue_ack" | "write_refused" | "approval_missing" | "stale_task";
+        kind?: "damaged" | "waits_in_vain" | "task_failed" | "dead_letter" | "bootstrap_breached" | "budget_used" | "approval_rejected" | "question_open" | "reported_blocked" | "not_applied" | "unknown_dependency" | "unknown_owner" | "agent_gone" | "lease_expired" | "overdue" | "overdue_ack" | "subscription_parked" | "write_refused" | "approval_missing" | "stale_task";
         /** @description Largest number of items, at most 1000; 100 if absent. On the command line, 0 means all */
         limit?: number;
         /** @description Minutes without a report after which a claimed task is stale; 90 if absent */
@@ -14504,6 +15319,319 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["StorageShown"];
+        };
+      };
+    };
+  };
+  listSubscriptions: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["SubscriptionListAnswer"];
+        };
+      };
+    };
+  };
+  subscribe: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description Only events that name this agent */
+          agentId?: string | null;
+          /**
+           * @description First events of a new subscription: `start` for all events, `now` for new events, or a seq for the events after it;
+           *     `now` if absent
+           */
+          from?: string | null;
+          /** @description Only events of this kind, or of several kinds separated by commas */
+          kind?: string | null;
+          /**
+           * Format: uint32
+           * @description Number of deliveries of an event before it is parked, 1 to 100; 5 if absent
+           */
+          maxAttempts?: number | null;
+          /** @description Name of the subscription */
+          name: string;
+          /** @description Leaves out events with these values: FIELD:VALUE, several separated by commas */
+          not?: string | null;
+          /** @description Only events with this tag; with several, only events that have all of them */
+          tag?: string[] | null;
+          /** @description Only events that name this task */
+          taskId?: string | null;
+          /** @description Only events of this trace */
+          traceId?: string | null;
+          /** @description Only messages of this type, or of several types separated by commas */
+          type?: string | null;
+          /**
+           * Format: uint
+           * @description Maximum number of events that are delivered and not settled, 1 to 256; 1 if absent. With more than 1, events of
+           *     different tasks can be settled in any order
+           */
+          window?: number | null;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["SubscriptionAnswer"];
+        };
+      };
+    };
+  };
+  getSubscription: {
+    parameters: {
+      query?: never;
+      path: {
+        /** @description Name of the subscription */
+        name: string;
+      };
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["SubscriptionAnswer"];
+        };
+      };
+    };
+  };
+  ackSubscription: {
+    parameters: {
+      query?: never;
+      path: {
+        /** @description Name of the subscription */
+        name: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /**
+           * Format: uint64
+           * @description Epoch of the consumer's lease
+           */
+          epoch: number;
+          /** @description Seqs of the handled events, 1 to 256 */
+          seqs: number[];
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["SettledAnswer"];
+        };
+      };
+    };
+  };
+  deleteSubscription: {
+    parameters: {
+      query?: never;
+      path: {
+        /** @description Name of the subscription */
+        name: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": Record<string, never>;
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["SubscriptionDeleted"];
+        };
+      };
+    };
+  };
+  fetchSubscription: {
+    parameters: {
+      query?: never;
+      path: {
+        /** @description Name of the subscription */
+        name: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": {
+          /** @description Name of the consumer, for people; the token's agent, or `consumer` if absent */
+          consumer?: string | null;
+          /**
+           * Format: uint64
+           * @description Epoch of the consumer's lease: `epoch` of its first answer. If absent, takes the lease as soon as it is free
+           */
+          epoch?: number | null;
+          /**
+           * Format: uint64
+           * @description When the lease is taken, continues after this seq instead of the stored position: for a consumer that keeps the seq
+           *     in its own transactions
+           */
+          fromSeq?: number | null;
+          /** @description Seqs of delivered events that the consumer still works on. All other unsettled events are delivered again */
+          holding?: number[] | null;
+          /**
+           * Format: uint
+           * @description Largest number of events, at most the window; 0 only renews the lease
+           */
+          limit?: number | null;
+          /**
+           * Format: uint64
+           * @description Longest wait in milliseconds; 30000 if absent
+           */
+          timeoutMs?: number | null;
+          /**
+           * Format: uint64
+           * @description Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. Every fetch, ack and nak renews the lease
+           */
+          ttlMs?: number | null;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["FetchAnswer"];
+        };
+      };
+    };
+  };
+  nakSubscription: {
+    parameters: {
+      query?: never;
+      path: {
+        /** @description Name of the subscription */
+        name: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /**
+           * Format: uint64
+           * @description Milliseconds until the next delivery, at most a day; if absent, 1 s that doubles with each attempt, at most 5 min
+           */
+          delayMs?: number | null;
+          /**
+           * Format: uint64
+           * @description Epoch of the consumer's lease
+           */
+          epoch: number;
+          /** @description Reason, for people; at most 500 characters are stored */
+          reason?: string | null;
+          /**
+           * Format: uint64
+           * @description Seq of the event
+           */
+          seq: number;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["NakAnswer"];
+        };
+      };
+    };
+  };
+  releaseSubscription: {
+    parameters: {
+      query?: never;
+      path: {
+        /** @description Name of the subscription */
+        name: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /**
+           * Format: uint64
+           * @description Epoch of the consumer's lease
+           */
+          epoch: number;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["SettledAnswer"];
+        };
+      };
+    };
+  };
+  replaySubscription: {
+    parameters: {
+      query?: never;
+      path: {
+        /** @description Name of the subscription */
+        name: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": {
+          /**
+           * Format: uint64
+           * @description Seq of the parked event; all parked events if absent
+           */
+          seq?: number | null;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["SubscriptionAnswer"];
         };
       };
     };

@@ -140,6 +140,53 @@ test("a call is repeated with its key after a lost answer, and after a request t
   assert.equal((await team.get("/v1/tasks")).data.tasks.length, 1);
 });
 
+test("a subscription delivers each event until it is acknowledged", { timeout: 60_000 }, async () => {
+  for (const title of ["one", "two", "three"]) await create(title);
+  const seen: [string, number][] = [];
+  for await (const delivery of team.consume("creations", { kind: "task_created", from: "start" })) {
+    seen.push([delivery.event.task_id ?? "", delivery.attempt]);
+    if (seen.length === 1) assert.equal(await delivery.nak("not yet", 1), true);
+    else if (seen.length < 4) assert.equal(await delivery.ack(), true);
+    else break;
+  }
+  assert.deepEqual(seen, [["1", 1], ["1", 2], ["2", 1], ["3", 1]]);
+  // The loop ended without an ack of the third task. The next consumer begins with it, also in a new daemon.
+  await daemon.stop();
+  await daemon.start();
+  const stop = new AbortController();
+  for await (const delivery of team.consume("creations", { kind: "task_created", signal: stop.signal })) {
+    seen.push([delivery.event.task_id ?? "", delivery.attempt]);
+    await delivery.ack();
+    stop.abort();
+  }
+  assert.deepEqual(seen.slice(4), [["3", 1]]);
+});
+
+test("a consumer with a lost lease cannot settle, and its successor gets the event", { timeout: 60_000 }, async () => {
+  await create("one");
+  const input = { name: "creations", lease_ms: 100, timeout_ms: 10_000 };
+  await team.call("subscribe", { name: "creations", kind: "task_created", from: "start" });
+  // This consumer never renews its lease.
+  const { data } = await team.call("fetch-subscription", input);
+  const second = team.consume("creations", { kind: "task_created" });
+  const delivery = (await second.next()).value;
+  assert.ok(delivery);
+  assert.equal(delivery.event.task_id, "1");
+  const late = await refused(team.call("ack-subscription", { name: "creations", epoch: data.epoch ?? 0, seqs: [delivery.event.seq] }));
+  assert.equal(late.code, "subscription_fenced");
+  assert.equal(await delivery.ack(), true);
+  await second.return();
+});
+
+test("a consumer keeps its lease while it works", { timeout: 60_000 }, async () => {
+  await create("one");
+  for await (const delivery of team.consume("creations", { kind: "task_created", from: "start", leaseMs: 600 })) {
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    assert.equal(await delivery.ack(), true);
+    break;
+  }
+});
+
 test("the example of the README runs", () => {
   const text = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
   const example = /```ts\n(.*?)```/s.exec(text)?.[1] ?? "";
