@@ -49,7 +49,7 @@ subcommands! {
         .agent_if_known("worker", |edit| &mut edit.worker)
         .with(complete_edit)
         .about("Change the texts, priority, labels, times, parent or dependencies of a task")
-        .details("Only the holder and the leader can edit a claimed task.")
+        .details("Only the holder, the leader, or any agent with --force can edit a claimed task.")
         .examples("\
   teamlog task edit demo T-5 --subject 'Fix the login, and the logout'
   teamlog task edit demo T-5 --priority high --label +ui,-api --due friday

@@ -199,7 +199,7 @@ pub mod edit {
         operation::<TaskEdit>("edit", claim::changed)
             .agent_if_known("worker", |edit| &mut edit.worker)
             .with(complete_edit)
-            .details("Only the holder and the leader can edit a claimed task.")
+            .details("Only the holder, the leader, or any agent with --force can edit a claimed task.")
             .examples("\
   teamlog edit T-5 --priority high --label +ui --due friday
   teamlog edit T-5 --after T-1,T-6")
@@ -217,7 +217,7 @@ pub mod assign {
                 (None, false) => Err(no_agent(&assign.task_id, context)),
                 _ => Ok(()),
             })
-            .details("Only the leader takes a claimed task from its holder. The holder gets a message.")
+            .details("A claimed task is taken from its holder by the leader, or with --force. The holder gets a message.")
             .examples("\
   teamlog assign T-5 qa --as lead
   teamlog assign T-5 --nobody --as lead")

@@ -64,11 +64,9 @@ fn a_token_suffices_and_an_override_is_recorded_with_who_used_it() {
     );
     let wrong = "task complete demo T-1 --epoch 2 --actor cyd --force";
     assert_eq!(cli.refused_json(1, wrong).code, "claim_conflict");
-    let by_other = "task complete demo T-1 --epoch 1 --actor cyd --force";
-    assert_eq!(cli.refused_json(1, by_other).code, "not_holder");
-    cli.ok("task complete demo T-1 --epoch 1 --actor lead --force");
+    cli.ok("task complete demo T-1 --epoch 1 --actor cyd --force");
     let event = last(&cli);
-    has!(event, {"kind": "task_completed", "actor": "lead", "/payload/forced": true,
+    has!(event, {"kind": "task_completed", "actor": "cyd", "/payload/forced": true,
         "/payload/worker": "ada"});
 }
 

@@ -33,15 +33,15 @@ impl<'a> ClaimProof<'a> {
     /// - An authenticated agent must not name another agent as worker.
     /// - The named worker and the acting agent must be the holder, because an epoch can be guessed and a token overheard.
     ///
-    /// The second rule has two exceptions. A token suffices for a caller without authentication. With `force`, the leader and a
-    /// caller without an agent's name pass.
+    /// The second rule has two exceptions. A token suffices for a caller without authentication. With `force`, a caller without
+    /// authentication and the leader pass.
     pub fn authorize(self, live: &Live, by: Actor<'_>) -> Result<()> {
         if let (Some(name), Some(worker)) = (by.name.filter(|_| by.authenticated), self.worker)
             && name != worker
         {
             return Err(mismatch(name, worker).into());
         }
-        let overrides = self.force && by.may_override(live, self.worker)?;
+        let overrides = self.force && by.may_force(live, self.worker)?;
         let suffices = self.token.is_some() && !by.authenticated;
         if self.is_empty() || overrides || suffices {
             return Ok(());
@@ -56,7 +56,7 @@ impl<'a> ClaimProof<'a> {
             if let Some(who) = who.filter(|who| *who != claim.owner) {
                 let (task, events) = (task.clone(), Vec::new());
                 let decision = TaskDecision { task, events };
-                let may_force = by.may_override(live, self.worker)?;
+                let may_force = by.may_force(live, self.worker)?;
                 return Err(decision.not_holder(claim, field, who, may_force).into());
             }
         }
@@ -66,7 +66,7 @@ impl<'a> ClaimProof<'a> {
     /// Checks the caller as `authorize` does. Only the leader may end a claim by force without presenting the claim.
     pub fn authorize_with_leader(self, live: &Live, by: Actor<'_>, now: Timestamp) -> Result<()> {
         self.authorize(live, by)?;
-        if !self.force || !self.is_empty() || by.may_override(live, self.worker)? {
+        if !self.force || !self.is_empty() || by.leads(live, self.worker)? {
             return Ok(());
         }
         let who = by.name.or(self.worker).unwrap_or_default();
@@ -113,7 +113,7 @@ impl<'a> ClaimProof<'a> {
             && claim.owner != agent
             && !self.force
         {
-            let may_force = ctx.control.caller().may_override(live, self.worker)?;
+            let may_force = ctx.control.caller().may_force(live, self.worker)?;
             return Err(decision.not_holder(claim, "agent", agent, may_force).into());
         }
         decision.claim_of(self)?;

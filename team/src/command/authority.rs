@@ -49,11 +49,16 @@ pub(crate) struct Actor<'a> {
 }
 
 impl Actor<'_> {
-    /// Returns true if the caller may act on a claim of another agent with force, or end the approval that a task requires: the
-    /// leader, and a caller without an agent's name. `named` is the agent that the input names.
-    pub fn may_override(self, live: &Live, named: Option<&str>) -> Result<bool> {
+    /// Returns true for the leader and for a caller without an agent's name. They may end the approval that a task requires, and
+    /// cancel a task without its claim. `named` is the agent that the input names.
+    pub fn leads(self, live: &Live, named: Option<&str>) -> Result<bool> {
         let name = self.name.or(named);
         name.map_or(Ok(true), |name| is_leader(live, name))
+    }
+    /// Returns true if the caller may act on a claim of another agent with force, which the log records: any caller without
+    /// authentication, and the leader.
+    pub fn may_force(self, live: &Live, named: Option<&str>) -> Result<bool> {
+        Ok(!self.authenticated || self.leads(live, named)?)
     }
 }
 
@@ -133,7 +138,7 @@ pub(crate) struct ClaimProof<'a> {
     pub token: Option<&'a str>,
     /// Fencing epoch of the claim.
     pub epoch: Option<u64>,
-    /// True if the leader acts on a claim of another agent. The token or epoch must be right in any case.
+    /// True if the command accepts a claim of another agent. The token or epoch must be right in any case.
     pub force: bool,
     /// The agent that presents the claim, if the command names one.
     pub worker: Option<&'a str>,

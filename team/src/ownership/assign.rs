@@ -1,4 +1,5 @@
-//! `assign-task`: assigns a task to an agent. Only the leader can take a task from its holder.
+//! `assign-task`: assigns a task to an agent. The leader can take a task from its holder, and other
+//! agents with force.
 
 use crate::doubts::TaskDoubts;
 use crate::ownership::takeover::{self, Overridden, Presented};
@@ -21,7 +22,7 @@ operation! {
         /// Epoch of the claim, if another session of the agent made it
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         epoch: Option<u64>,
-        /// As the leader, take the task from the agent that holds it; the log records the use of force, and the holder gets a message
+        /// Take the task from the agent that holds it; the log records the use of force, and the holder gets a message
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[arg(long)]
         force: bool,

@@ -83,7 +83,7 @@ pub struct TaskEdit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>))]
     pub epoch: Option<u64>,
-    /// As the leader, edit a task that another agent holds; the log records the use of force, and the holder gets a message
+    /// Edit a task that another agent holds; the log records the use of force, and the holder gets a message
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,

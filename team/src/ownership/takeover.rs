@@ -18,13 +18,14 @@ pub(crate) struct Presented<'a> {
     pub worker: Option<&'a str>,
     /// Epoch of the agent's claim.
     pub epoch: Option<u64>,
-    /// True if the leader changes a task that another agent holds.
+    /// True if the caller changes a task that another agent holds. The leader needs no force.
     pub force: bool,
 }
 
 impl Presented<'_> {
     /// Returns the holder of a task; `None` if the acting agent is the holder or no agent holds the task. Refuses another session of
-    /// the holder. Refuses any other caller that is not the leader. A caller without an agent's name needs `force`.
+    /// the holder. Refuses any other caller that neither is the leader nor uses force. A caller without an agent's name needs
+    /// force.
     pub fn check(
         self,
         ctx: &Ctx,
@@ -41,8 +42,12 @@ impl Presented<'_> {
             check_session(ctx, decision, claim, self.epoch)?;
             return Ok(None);
         }
-        let may_force = by.may_override(live, self.worker)?;
-        if !may_force || other.is_none() && !self.force {
+        let may_force = by.may_force(live, self.worker)?;
+        let passes = match self.force {
+            true => may_force,
+            false => other.is_some() && by.leads(live, self.worker)?,
+        };
+        if !passes {
             let who = other.unwrap_or("this caller");
             let refusal = decision.not_holder(claim, "task_id", who, may_force);
             return Err(refusal.into());

@@ -147,7 +147,7 @@ pub(crate) fn check_gate(
 ) -> Result<()> {
     let by = ctx.control.caller();
     let ends = decision.task.requires_approval() && wanted == Some(false);
-    if !ends || by.may_override(live, named)? {
+    if !ends || by.leads(live, named)? {
         return Ok(());
     }
     let who = by.name.or(named).unwrap_or_default();

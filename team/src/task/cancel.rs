@@ -52,11 +52,8 @@ impl Command for TaskCancel {
         decision.decision(|decision| {
             decision.check_open()?;
             decision.check_version(self.expected_version)?;
-            let may_force = ctx
-                .control
-                .caller()
-                .may_override(live, self.worker.as_deref())?;
-            let forced = self.check_claim(decision, may_force)?;
+            let leads = ctx.control.caller().leads(live, self.worker.as_deref())?;
+            let forced = self.check_claim(decision, leads)?;
             let canceled = TaskAct::Canceled(TaskCanceled {
                 reason: self.reason.clone(),
                 forced,
@@ -78,7 +75,7 @@ impl TaskCancel {
     }
 
     /// Checks the caller's right to cancel the task. Returns true if the cancellation ends the claim of another agent.
-    fn check_claim(&self, decision: &TaskDecision, may_force: bool) -> Result<bool, Refusal> {
+    fn check_claim(&self, decision: &TaskDecision, leads: bool) -> Result<bool, Refusal> {
         let proof = self.proof();
         let presented = !proof.is_empty();
         if presented {
@@ -90,7 +87,7 @@ impl TaskCancel {
         if presented {
             return Ok(self.force);
         }
-        if self.force && may_force {
+        if self.force && leads {
             return Ok(true);
         }
         Err(proof.needs_claim(decision, claim, self.actor()))

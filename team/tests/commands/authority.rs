@@ -272,8 +272,7 @@ fn the_agent_that_creates_a_team_leads_it() {
     let review = json!({"task_id": "1", "worker": "dev"});
     let review = serde_json::from_value::<ReviewRequest>(review).unwrap();
     assert_eq!(team.request_review(review).unwrap().reviewer, "boss");
-    let take =
-        |worker: &str| given!(TaskAssignment, task_id: "1", owner: "qa", worker, force: true);
+    let take = |worker: &str| given!(TaskAssignment, task_id: "1", owner: "qa", worker);
     refused(team.task_assignment(take("qa")), Code::NotHolder);
     let shown = |team: &mut Team| team.task_show(given!(TaskShow, task_id: "1")).unwrap();
     assert_eq!(shown(&mut team).leader, "boss");

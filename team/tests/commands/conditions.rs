@@ -1,4 +1,4 @@
-//! Tests of appends under conditions: what refuses them, what the refusal names, and what a condition costs.
+//! Appends under conditions: refusals, the event that a refusal names, and the number of look-ups.
 
 use crate::prelude::*;
 use teamlog_team::api;

@@ -190,10 +190,11 @@ fn a_free_task_is_assigned_and_a_held_one_is_taken_by_the_leader() {
     team.task_assignment(assign("dev")).unwrap();
     let held = team.task_claim(claim("1", "dev")).unwrap();
     refused(team.task_assignment(assign("qa")), Code::NotHolder);
-    let by = |worker: &str| given!(TaskAssignment, worker, force: true, ..assign("qa"));
-    let refusal = refused(team.task_assignment(by("qa")), Code::NotHolder);
-    shows!(refusal.hint.as_deref().unwrap() => has "only the leader may override");
-    let answer = team.task_assignment(by("lead")).unwrap();
+    let by_qa = given!(TaskAssignment, worker: "qa", ..assign("qa"));
+    let refusal = refused(team.task_assignment(by_qa.clone()), Code::NotHolder);
+    shows!(refusal.hint.as_deref().unwrap() => has "override the claim with force");
+    let forced = given!(TaskAssignment, force: true, ..by_qa);
+    let answer = team.task_assignment(forced).unwrap();
     assert_eq!(answer.taken_from.as_deref(), Some("dev"));
     let task = &answer.task.task;
     assert_eq!(
@@ -247,7 +248,7 @@ fn a_held_task_is_edited_by_its_holder_or_by_force() {
     team.task_edit(given!(TaskEdit, worker: "dev", ..urgent.clone()))
         .unwrap();
     let before = events(&mut team).len();
-    let forced = given!(TaskEdit, worker: "lead", force: true, ..urgent);
+    let forced = given!(TaskEdit, worker: "qa", force: true, ..urgent);
     let task = team.task_edit(forced).unwrap().task.task;
     assert_eq!(
         (task.priority.name(), task.claim().is_some()),
