@@ -7,6 +7,9 @@ use teamlog_team::subscription::manage::{
 };
 
 subcommands! {
+    @examples "\
+  teamlog subscription list demo
+  teamlog subscription replay demo alerts";
     LIST = operation::<SubscriptionList>("list", shown::list)
         .about("List the subscriptions: position, events behind, parked events, consumer")
         .examples("\

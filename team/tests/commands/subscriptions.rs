@@ -353,7 +353,7 @@ fn a_name_has_one_filter_and_a_team_has_a_limited_number_of_names() {
 
 #[test]
 fn an_epoch_of_a_deleted_subscription_fits_no_later_one() {
-    let (world, mut team) = watched(1);
+    let (_world, mut team) = watched(1);
     let seq = append(&mut team, "built", None);
     let old = fetch(&mut team, None, &[]).epoch.unwrap();
     let delete = given!(DeleteSubscription, name: "watch");

@@ -6,7 +6,7 @@ use crate::client::{Client, until};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use teamlog_server::route::ROUTES;
-use teamlog_server::{Method, ServeOptions, serve};
+use teamlog_server::{ServeOptions, serve};
 use teamlog_team::api::{Effect, OPERATIONS};
 use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::{Root, RootOptions};
