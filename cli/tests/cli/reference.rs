@@ -137,8 +137,8 @@ fn recorder(cli: &Cli, before: &str) {
          case \" $* \" in *\" serve --st\"*|*\" token rotate \"*)\n\
              \"{real}\" serve < /dev/null > /dev/null 2>&1 &\n\
              until \"{real}\" serve --status > /dev/null 2>&1; do sleep 0.1; done;; esac\n\
-         case \" $* \" in *\" serve --st\"*) set -- \"{real}\" {before} \"$@\";;\n\
-           *\" -f \"*|*\" --follow \"*|*\" serve \"*) set -- timeout 1 \"{real}\" {before} \"$@\";;\n\
+         case \" $* \" in *\" serve --st\"*|*\" --once \"*) set -- \"{real}\" {before} \"$@\";;\n\
+           *\" -f \"*|*\" --follow \"*|*\" serve \"*|*\" subscribe \"*) set -- timeout 1 \"{real}\" {before} \"$@\";;\n\
            *) set -- \"{real}\" {before} \"$@\";; esac\n\
          \"$@\" > \"$log/out\" 2> \"$log/err\"\n\
          code=$?\n\
