@@ -543,7 +543,9 @@ mod tests {
                 && team.get_id() == ID
                 && team.is_required_set()
                 && !TYPED.contains(&command.get_name())
-                && rest.iter().any(|arg| !arg.is_required_set())
+                && rest
+                    .iter()
+                    .any(|arg| !arg.is_required_set() && !arg.is_last_set())
             {
                 found.push(command.get_name().to_owned());
             }

@@ -61,7 +61,7 @@ impl IndexQuery<'_> {
         self.kinds.is_empty() && self.tags.is_empty() && self.refs.is_empty()
     }
 
-    /// Returns the names of the series of which an event must be in all; each is a union of series.
+    /// Returns one group of series per condition. A matching event is in at least one series of every group.
     fn series(&self) -> Vec<Vec<Vec<u8>>> {
         let mut all = Vec::new();
         for tag in &self.tags {
@@ -145,7 +145,7 @@ impl TeamState {
         Ok(page)
     }
 
-    /// Returns the newest event in a range that matches a query. Takes each look-up from the number in `left`.
+    /// Returns the newest event in a range that matches a query. Subtracts every look-up from `left`, and stops at zero.
     pub fn newest_indexed(
         &self,
         query: &IndexQuery<'_>,
@@ -170,7 +170,7 @@ fn newest_common(
     left: &mut usize,
 ) -> Result<IndexMatch> {
     let count = streams.len();
-    // Number of streams, one after the other, that have the present seq.
+    // Number of consecutive streams that contain `seq`.
     let mut agreed = 0;
     while agreed < count {
         for stream in &mut *streams {

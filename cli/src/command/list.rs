@@ -62,7 +62,7 @@ impl Args {
     }
 }
 
-/// The tasks to keep of those that were read.
+/// Selects tasks after they are read.
 struct Kept {
     in_review: bool,
     unowned: bool,
@@ -84,8 +84,7 @@ impl Kept {
     }
 }
 
-/// Returns the largest number of tasks to show. The cursor of a page is known in the order of ids only, so every other order shows
-/// all tasks.
+/// Returns the largest number of tasks to show. Pages need the order by id. Any other order shows all tasks.
 fn page_size(read: &ReadTasks) -> Result<usize, CommandError> {
     let by_id = matches!(read.0.sort, None | Some(TaskSort::Id)) && read.0.since.is_none();
     match (by_id, read.0.limit) {
@@ -93,7 +92,7 @@ fn page_size(read: &ReadTasks) -> Result<usize, CommandError> {
         (_, Some(0)) | (false, None) => Ok(usize::MAX),
         (true, Some(most)) => Ok(most),
         (false, Some(_)) => {
-            let message = "--limit with --unowned or --status review needs the order of ids: leave out --sort and --since";
+            let message = "--limit cannot be used with --sort or --since if --unowned or --status review is given";
             Err(CommandError::usage(message))
         }
     }

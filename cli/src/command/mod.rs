@@ -322,8 +322,8 @@ commands! {
         "Call an operation of the team API; for brokers and agents",
     Append(append: recorded::<Either<events::append::AppendAnswer, events::append_batch::BatchAnswer>>) = "append", Integrate, TeamData:
         "Record events of your own kinds, which change no task",
-    Subscribe(subscribe: lines::<Recorded>) = "subscribe", Integrate, TeamData("--exec"):
-        "Receive events in order, once each is acknowledged; continues after a restart",
+    Subscribe(subscribe: lines::<Recorded>) = "subscribe", Integrate(All), TeamData("--exec"):
+        "Receive events in order, from a position that survives a restart",
     Subscription(subscription) = "subscription", Integrate(All), TeamData:
         "List, show and delete subscriptions, and deliver parked events again",
     // `rehydrate --salvage` leaves out unreadable events.

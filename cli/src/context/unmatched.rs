@@ -79,7 +79,7 @@ fn names(filter: &Replay) -> Vec<String> {
     let options = [
         ("--kind", filter.kind.clone()),
         ("--type", filter.message_type.clone()),
-        ("--by", filter.actor.clone()),
+        ("by", filter.actor.clone()),
         ("--agent", filter.agent.clone()),
         ("--task", filter.task_id.clone()),
         ("--trace-id", filter.trace_id.clone()),
@@ -89,8 +89,10 @@ fn names(filter: &Replay) -> Vec<String> {
         .not
         .iter()
         .map(|value| ("--not", Some(value.clone())));
+    let tags = filter.tags.iter().map(|tag| ("--tag", Some(tag.clone())));
     options
         .into_iter()
+        .chain(tags)
         .chain(excluded)
         .filter_map(|(option, value)| Some(format!("{option} {}", visible(&value?))))
         .collect()

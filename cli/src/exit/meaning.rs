@@ -52,7 +52,7 @@ const COMMANDS: [(&str, &str); 50] = [
     ("stop", "teamlog release TASK"),
     ("take", "teamlog claim TASK"),
     ("todo", "teamlog list"),
-    ("unassign", "teamlog assign TASK"),
+    ("unassign", "teamlog assign TASK --nobody"),
     ("unclaim", "teamlog release TASK"),
     (
         "update",

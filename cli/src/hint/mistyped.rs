@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use teamlog_team::projections::Status;
 use teamlog_team::shell::quoted;
 
-/// Commands with an option for the agent that a newcomer types in the place of TEAM.
+/// Commands, each with its option for an agent. A newcomer types the agent's name in the place of TEAM.
 const AGENT_OPTIONS: [(&str, &str); 9] = [
     ("inbox", "--agent"),
     ("list", "--owner"),

@@ -35,7 +35,8 @@ pub(crate) enum Authority<'a> {
     Agent(&'a str),
     /// The holder of the presented claim.
     Holder(ClaimProof<'a>),
-    /// The holder of the presented claim, or the leader with force; the leader need not present the claim.
+    /// The holder of the presented claim. With force also a caller that may use force and presents the claim, and the leader without
+    /// the claim.
     HolderOrLeader(ClaimProof<'a>),
 }
 

@@ -1,5 +1,5 @@
-//! Acks of subscriptions that arrive in one process at the same time share one write: the first caller to get the turn of a
-//! subscription carries out all waiting acks.
+//! Combines the acks of one subscription that arrive at the same time in one process into one write. The caller that gets the lock
+//! `writes` first carries out all waiting acks.
 
 use crate::handle::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,8 +28,8 @@ struct Turn {
     writes: Mutex<()>,
 }
 
-/// An ack with the place for its outcome. The outcome is absent until the ack is carried out. An error of the write is a text,
-/// because several callers get it.
+/// An ack with the place for its outcome. The outcome is absent until the ack is carried out. A write error is stored as
+/// text, because several callers get a copy.
 #[derive(Debug)]
 struct Waiting {
     settlement: Settlement,

@@ -74,7 +74,7 @@ impl AppendAnswer {
     }
 }
 
-/// Version of the payload's shape without tags. Foreign payloads have no other versions.
+/// Version of a payload without tags. A payload with tags has `TAGGED_VERSION`.
 const SCHEMA_VERSION: u32 = 1;
 
 impl Team {
@@ -167,7 +167,11 @@ fn payload(text: &str) -> Result<Json, Refusal> {
 /// Returns the stored payload of a fact with tags.
 fn tagged_payload(tags: &[String], text: &str) -> Result<Json, Refusal> {
     stored(tags, &payload(text)?).map_err(|error| {
-        Refusal::invalid("payload", text, format!("with tags is no JSON ({error})"))
+        Refusal::invalid(
+            "payload",
+            text,
+            format!("must be nested less deeply, because the tags add one level ({error})"),
+        )
     })
 }
 

@@ -38,7 +38,7 @@ pub fn parse(line: &str) -> Result<Event<'static>, String> {
     let mut event = codec::parse_public_json(&rest)?;
     if !event.foreign || event.schema_version != TAGGED_VERSION {
         return Err(format!(
-            "tags are fields of foreign events of schema_version {TAGGED_VERSION} only"
+            "only a foreign event with schema_version {TAGGED_VERSION} may have the field tags"
         ));
     }
     let payload = Json::parse(&event.payload).map_err(|error| error.to_string())?;
@@ -47,7 +47,7 @@ pub fn parse(line: &str) -> Result<Event<'static>, String> {
     Ok(event)
 }
 
-/// Returns the tags, and the line without them. A payload with a field `tags` ends with one brace more.
+/// Returns the tags, and the line without them. A field `tags` inside the payload is not split off: such a line ends with `}}`.
 fn split_tags(line: &str) -> Option<(Vec<String>, String)> {
     let line = line.trim_end();
     let at = line.rfind(TAGS)?;

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 /// The effect of an operation on the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Only reads. An operation with the scope `act` also changes files of this host beside the log.
+    /// Records no event. An operation with the scope `act` changes files of this host beside the log.
     Reads,
     /// Records events.
     Records,

@@ -18,14 +18,14 @@ pub(crate) struct Presented<'a> {
     pub worker: Option<&'a str>,
     /// Epoch of the agent's claim.
     pub epoch: Option<u64>,
-    /// True if the caller changes a task that another agent holds. The leader needs no force.
+    /// True if the input has `force`. The leader needs no force.
     pub force: bool,
 }
 
 impl Presented<'_> {
     /// Returns the holder of a task; `None` if the acting agent is the holder or no agent holds the task. Refuses another session of
-    /// the holder. Refuses any other caller that neither is the leader nor uses force. A caller without an agent's name needs
-    /// force.
+    /// the holder. Refuses any other caller that neither is the leader nor uses force; with authentication, only the leader may
+    /// use force. A caller without an agent's name needs force.
     pub fn check(
         self,
         ctx: &Ctx,

@@ -30,11 +30,10 @@ operation! {
         /// Largest number of events, at most the window; 0 only renews the lease
         #[schemars(range(max = 256))]
         limit: Option<usize>,
-        /// Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. Every fetch, ack and nak renews the lease
+        /// Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. A fetch renews the lease if less than half is left; an ack or nak leaves at least 15 s
         #[schemars(range(min = 100, max = 3_600_000))]
         lease_ms: Option<u64>,
-        /// When the lease is taken, continues after this seq instead of the stored position: for a consumer that keeps the seq
-        /// in its own transactions
+        /// Replaces the stored position when the lease is taken: for a consumer that stores the seq in its own transactions
         from_seq: Option<u64>,
         /// Longest wait in milliseconds; 30000 if absent
         timeout_ms: Option<u64>,
@@ -84,7 +83,7 @@ pub struct FetchAnswer {
 /// A delivered event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveredEvent {
-    /// Number of this delivery, from 1. Only failed deliveries are counted, not deliveries that ended with the lease
+    /// 1 plus the number of failed deliveries of this event. A delivery that ended with its lease is not a failure
     pub attempt: u32,
     /// True if the event was parked and is replayed
     pub replayed: bool,
@@ -161,8 +160,8 @@ impl Team {
         pass
     }
 
-    /// Carries out one pass under the lock of the subscription. `reading` is a second handle for reading the log, because this
-    /// handle lends the files.
+    /// Carries out one pass under the lock of the subscription. `reading` is a second handle for reading the log, because `files`
+    /// borrows this handle.
     fn fetch_with(&self, reading: &mut Team, asked: &FetchSubscription) -> Result<Pass> {
         let (files, mut state) = self.open_subscription(&asked.name)?;
         let now = self.options.clock.now();
@@ -268,7 +267,7 @@ fn renew(state: &mut SubscriptionState, consumer: &str, now: Timestamp, lease_ms
     }
 }
 
-/// Refuses a log in which the last settled event is another event.
+/// Refuses the log if the event at the anchor's seq has another id.
 fn check_history(team: &mut Team, name: &str, state: &SubscriptionState) -> Result<()> {
     let Some(Anchor { seq, id }) = &state.kept.anchor else {
         return Ok(());
@@ -286,8 +285,8 @@ fn check_history(team: &mut Team, name: &str, state: &SubscriptionState) -> Resu
     Err(refusal.hint(hint).into())
 }
 
-/// Compares further events with the filter until the window is full. Returns true if a bounded number of events was compared
-/// and the window still has room.
+/// Compares further events with the filter until the window is full. Returns true if the scan stopped at its limit
+/// although the window has room; the caller then scans again.
 fn scan(team: &mut Team, state: &mut SubscriptionState) -> Result<bool> {
     let room = state.room();
     if room == 0 {

@@ -48,7 +48,7 @@ operation! {
         #[schemars(range(min = 1, max = 256))]
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         window: Option<usize>,
-        /// Number of deliveries of an event before it is parked, 1 to 100; 5 if absent
+        /// Number of failed deliveries of an event after which it is parked, 1 to 100; 5 if absent
         #[schemars(range(min = 1, max = 100))]
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u32>)]
         max_attempts: Option<u32>,
@@ -79,7 +79,7 @@ operation! {
         #[arg(value_name = "NAME")]
         name: String,
         /// Seq of the parked event; all parked events if absent
-        #[arg(value_name = "SEQ", value_parser = crate::argv::whole::<u64>)]
+        #[arg(long, value_name = "SEQ", value_parser = crate::argv::whole::<u64>)]
         seq: Option<u64>,
     }) -> SubscriptionAnswer = |team, asked| team.replay_subscription(&asked),
     refuses = [SubscriptionNotFound, SubscriptionDamaged, EventNotParked, ActorMismatch],
@@ -137,7 +137,7 @@ pub struct SubscriptionShown {
     pub created_at: Timestamp,
     /// Maximum number of events that are delivered and not settled
     pub window: usize,
-    /// Number of deliveries of an event before it is parked
+    /// Number of failed deliveries of an event after which it is parked
     pub max_attempts: u32,
     /// The lowest unsettled seq minus one: all matching events up to here are settled
     pub position: u64,
@@ -153,7 +153,7 @@ pub struct SubscriptionShown {
     /// End of the lease
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leased_until: Option<Timestamp>,
-    /// Number of events that the consumer has and has not settled
+    /// Number of events that were delivered to the consumer and are not settled
     pub unsettled_count: usize,
     /// Number of events that are delivered again after a failure
     pub failing_count: usize,

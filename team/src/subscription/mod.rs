@@ -41,7 +41,9 @@ impl Team {
         let agent = &known.agent;
         let message = match &state.kept.owner {
             Some(owner) => format!("the subscription belongs to {owner}, not to {agent}"),
-            None => format!("the subscription belongs to the data root, not to {agent}"),
+            None => format!(
+                "the subscription was created without an agent token, so {agent} cannot use it"
+            ),
         };
         Err(Refusal::new(Code::ActorMismatch, message).field("name"))
     }
@@ -63,13 +65,15 @@ fn fenced(name: &str, presented: u64, state: &SubscriptionState, now: Timestamp)
     let epoch = state.kept.epoch;
     let holder = state.holder(now);
     let by = holder.map_or_else(String::new, |(consumer, until)| {
-        format!(", held by {consumer} until {until}")
+        format!(": {consumer} has the lease until {until}")
     });
-    let message = format!("the lease of {name} has epoch {epoch}{by}, not {presented}");
+    let message = format!(
+        "epoch {presented} of subscription {name} is out of date; the last lease has epoch {epoch}{by}"
+    );
     Refusal::new(Code::SubscriptionFenced, message)
         .field("epoch")
         .detail("name", name)
         .detail("epoch", epoch)
         .detail("presented", presented)
-        .hint("another consumer took over; its events are not this consumer's any more")
+        .hint("drop the unsettled events, and fetch without epoch to wait for the lease")
 }

@@ -135,7 +135,8 @@ impl Team {
         Ok(outcomes.map(|done| done.map(|()| position)).collect())
     }
 
-    /// Refuses an ack for a subscription of another agent. An ack that waits for others can be carried out by any caller.
+    /// Refuses an ack for a subscription of another agent. Checks the owner before the ack is queued, because another caller may write
+    /// the queued ack.
     fn check_ack(&self, name: &str) -> Result<()> {
         match SubscriptionFiles::new(self).read(name)? {
             Some(state) => Ok(self.check_owner(&state)?),
@@ -162,7 +163,7 @@ impl Team {
         let reason = asked
             .reason
             .as_deref()
-            .unwrap_or("the consumer refused the event");
+            .unwrap_or("the consumer gave no reason");
         let Retry { attempts, next_at } = state.fail(asked.seq, now, reason, asked.delay_ms);
         renew(&mut state, now);
         files.keep(&state)?;

@@ -27,8 +27,8 @@ pub struct SessionClaim {
 pub struct SessionClaimAnswer {
     /// Epoch of the claim.
     pub epoch: u64,
-    /// Epoch of the session's previous claim of the task, if the agent did not end that claim itself: its lease expired, or the
-    /// leader took the task. The session possibly still works on that claim.
+    /// Epoch of the session's previous claim of the task, if the agent did not end that claim itself: its lease expired, or
+    /// another agent took the task. The session possibly still works on that claim.
     pub earlier: Option<u64>,
 }
 
