@@ -30,7 +30,7 @@ Examples:
   teamlog append demo --kind build_finished --actor ci --trace-id tr-1 --data '{\"ok\":true}'
   teamlog append demo --batch facts.jsonl --actor ci
   teamlog append demo --kind name_taken --tag name=anna --if-none 'kind=name_taken tag=name=anna'
-  teamlog append demo --kind counted --tag counter=builds --data '{\"value\":8}' --if-none 'tag=counter=builds' --after 41")]
+  teamlog append demo --kind counted --tag of=builds --if-none tag=of=builds --after 5")]
 pub struct Args {
     /// The team
     team: String,

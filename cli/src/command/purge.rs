@@ -10,8 +10,8 @@ use teamlog_team::lifecycle::purge::PurgeAnswer;
         A team is closed by `teamlog close`, which keeps its log.",
     after_help = "\
 Examples:
-  teamlog close demo --force
-  teamlog purge demo --yes"
+  teamlog close demo --force && teamlog purge demo --yes
+  teamlog close demo --force && teamlog purge demo --yes --json"
 )]
 pub struct Args {
     /// The team

@@ -24,7 +24,7 @@ subcommands! {
             again is parked again.")
         .examples("\
   teamlog subscription replay demo alerts
-  teamlog subscription replay demo alerts --seq 42");
+  teamlog subscription replay demo alerts --json");
     DELETE = operation::<DeleteSubscription>("delete", shown::deleted)
         .details("A running consumer ends with an error.")
         .examples("\

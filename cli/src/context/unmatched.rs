@@ -11,12 +11,11 @@ use teamlog_team::worker::who::Who;
 const NAMED_MAX: usize = 10;
 
 impl Context {
-    /// Prints a note if no event matched the filter. With `--json`, an empty list that only a range limits gets no note, because
-    /// a program reads the next range again and again.
+    /// Prints a note if no event matched the filter. With `--json`, prints a note only for a task or an agent that the team does not
+    /// know, because a program often reads an empty list again and again.
     pub(super) fn note_unmatched(&mut self, team: &str, filter: &Replay) {
         let named = names(filter);
         let shown = match named.is_empty() {
-            true if self.out.is_json() => return,
             true => range(filter),
             false => named.join(" "),
         };
@@ -25,12 +24,17 @@ impl Context {
             false => format!("no event matches {shown}"),
         };
         let reasons = self.unknown_names(team, filter);
+        if self.out.is_json() && reasons.is_empty() {
+            return;
+        }
         self.note(&[vec![note], reasons].concat().join("; "));
     }
 
     /// Returns a text for each name in the filter that the team does not know.
     fn unknown_names(&mut self, team: &str, filter: &Replay) -> Vec<String> {
         let kinds = filter.kind.iter().flat_map(|kinds| kinds.split(','));
+        let is_json = self.out.is_json();
+        let kinds = kinds.filter(|_| !is_json);
         let mut reasons: Vec<String> = kinds.filter_map(kind_meant).collect();
         if let Some(task_id) = filter.task_id.clone() {
             let show = TaskShow {

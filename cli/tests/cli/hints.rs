@@ -71,6 +71,7 @@ const ELSEWHERE: &[&str] = &[
     "not_permitted",
     "outcome_unknown",
     "signature_invalid",
+    "subscription_damaged",
     "sync_failed",
     "undecodable",
 ];
@@ -177,6 +178,17 @@ const FAILURES: &[Failure] = &[
         "bootstrap start demo --run R-1 --domains legal",
     ),
     failure("point_unknown", &[], "status demo --at 99"),
+    failure("subscription_not_found", &[], "subscription show demo nope"),
+    failure(
+        "event_not_parked",
+        &["subscribe demo alerts --once"],
+        "subscription replay demo alerts --seq 1",
+    ),
+    failure(
+        "subscription_exists",
+        &["subscribe demo alerts --once"],
+        "subscribe demo alerts --kind built --once",
+    ),
     failure("append_conflict", &[], "append demo --kind k_1 --if-seq 0"),
     failure("team_closed", &[CLOSED], MADE),
     failure("team_open", &[], "purge demo --yes"),

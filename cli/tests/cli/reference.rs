@@ -67,6 +67,8 @@ pub fn prepared() -> Cli {
         "task create demo --task-id T-12 --subject 'Change the port' --requires-approval",
         "config set demo resources.root /home/me/app",
         "thread start demo --title 'Who mends the login?' --participants lead,dev",
+        "subscribe demo alerts --kind task_failed --once",
+        "subscribe demo fix.patch --kind task_failed --once",
         "mode start demo ultrawork",
         "api token-add --input '{\"team_name\":\"demo\",\"agent\":\"dev\",\"digest\":\"5f0c2b7a91d3e8465f0c2b7a91d3e8465f0c2b7a91d3e8465f0c2b7a91d3e846\"}'",
         "bootstrap start demo --domains a",
@@ -185,9 +187,17 @@ pub fn needs_more(example: &str) -> bool {
     example.contains("journal ") || example.contains("--tls-cert")
 }
 
-/// Commands that record no events but write files: `views sync` repairs view files, and the others make a daemon write its
-/// address.
-pub const SERVING: [&str; 4] = ["dashboard", "serve", "token rotate", "views sync"];
+/// Commands that record no events but write files: `views sync` repairs view files, subscriptions have files of their own, and the
+/// others make a daemon write its address.
+pub const SERVING: [&str; 7] = [
+    "dashboard",
+    "serve",
+    "subscribe",
+    "subscription delete",
+    "subscription replay",
+    "token rotate",
+    "views sync",
+];
 /// Commands that write files outside of a team. These commands also fail under a limit of file sizes.
 pub const WRITING_ELSEWHERE: [&str; 9] = [
     "artifact get",

@@ -335,6 +335,6 @@ fn the_daemon_runs_the_subscriptions_of_a_private_file() {
         "subscriptions.toml",
         "[[subscription]]\nteam = \"demo\"\nname = \"w\"\n",
     );
-    let error = cli.refused_json(2, "serve");
+    let error = cli.refused_json(1, "serve");
     assert!(error.message.contains("exec"), "{error:?}");
 }
