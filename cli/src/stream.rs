@@ -34,7 +34,7 @@ impl Streamed {
         !matches!(self, Streamed::Export | Streamed::Audit)
     }
 
-    /// Returns the filter of a stream that ends by itself; `None` for other streams.
+    /// Returns the filter of a stream that ends at the end of the log; `None` for other streams.
     pub fn finite_filter(&self) -> Option<&Replay> {
         match self {
             Streamed::Replay(replay) => Some(replay),

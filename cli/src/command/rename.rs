@@ -6,8 +6,7 @@ use teamlog_team::ownership::rename::RenameAgent;
 subcommands! {
     operation::<RenameAgent>("rename-agent", render::retire::retired)
         .details("The old name is retired, and history keeps it. The open tasks are for the new name; claims end, so that the agent \
-            claims these tasks again. Later mail to the old name reaches the new one. Unread mail stays in the old inbox, which the new \
-            name is told. Tokens of the old name are revoked: add new ones with `teamlog token add`.")
+            claims these tasks again. The inbox of the new name has the mail to the old name, also later mail. Tokens of the old name are revoked: add new ones with `teamlog token add`.")
         .examples("\
   teamlog rename-agent qa tester --dry-run
   teamlog rename-agent qa tester --as lead")

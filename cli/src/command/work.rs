@@ -317,7 +317,7 @@ mod decision {
     /// Refuses a decision on a task if no completion of the task waits for a decision.
     fn check_gate(shown: &teamlog_team::task::show::TaskShowAnswer) -> Result<(), CommandError> {
         let (task, id) = (&shown.task, &shown.task.task_id);
-        if task.requires_approval() || task.status.is_final() {
+        if task.requires_approval() {
             return Ok(());
         }
         let message = format!("task {id} requires no approval, so a decision changes nothing");

@@ -241,7 +241,7 @@ fn about_nouns(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
             caller.command(&format!("close {team}"))
         )),
         "team_open" => ask_operator("close the team"),
-        "too_large" => Some(format!(
+        "too_large" if error.field() != Some("batch") => Some(format!(
             "to share a long text: {}",
             caller.command("artifact put --help")
         )),

@@ -27,7 +27,7 @@ fn row(one: &SubscriptionShown, view: &View) -> Vec<Cell> {
     vec![
         plain(&one.name),
         plain(format!("at {}", one.position)),
-        plain(format!("{} behind", one.behind)),
+        plain(format!("{} later events", one.behind)),
         parked,
         plain(consumer(one, view)),
         styled(Style::Dim, filter(&one.filter)),
@@ -72,7 +72,7 @@ pub fn one(answer: &SubscriptionAnswer, view: &View) -> Vec<String> {
     let rest = format!(" of {}: {}", answer.team, filter(&one.filter));
     let mut shown = vec![heading(view, &one.name, &rest)];
     shown.push(format!(
-        "  position {} of {}, {} behind, window {}, {} attempts",
+        "  position {} of {}, {} later events, window {}, {} attempts",
         one.position, one.last_seq, one.behind, one.window, one.max_attempts
     ));
     shown.push(format!("  {}", visible(&consumer(one, view))));

@@ -247,7 +247,7 @@ fn lines_are_acknowledged_after_they_are_written_and_a_reader_that_leaves_ends_t
     assert_eq!(parse::<Value>(&line)["seq"], more[0]);
     drop(lines);
     assert!(follower.wait().unwrap().success());
-    // The lease is released, and what nobody read is delivered again.
+    // The lease is released, and the events that were not read are delivered again.
     let late = built(&cli, 1);
     let out = cli.ok("subscribe demo w --kind built --once --json");
     assert_eq!(parse::<Value>(&out)["seq"], late[0]);

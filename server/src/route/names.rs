@@ -93,8 +93,11 @@ pub fn in_terms_of(shape: &Shape, message: &str) -> String {
             Some(bare) => (bare, ","),
             None => (word, ""),
         };
-        // Inside a sentence, a word without an underscore is an ordinary word.
-        let named = at == 0 || bare.contains('_');
+        // Inside a sentence, a word without an underscore is an ordinary word, and a pattern such as `[a-z_]` is no name.
+        let is_name = bare
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let named = at == 0 || bare.contains('_') && is_name;
         let own = own_name(bare, shape).filter(|_| named);
         own.unwrap_or_else(|| bare.to_owned()) + point
     });

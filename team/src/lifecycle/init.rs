@@ -179,6 +179,7 @@ fn create(team: &mut Team, init: &Init) -> Result<()> {
 /// Returns all members after the call, and the new members among them.
 fn joining(live: &Live, init: &Init) -> Acted<(Vec<String>, Vec<String>)> {
     if let Some(agent) = init.agent.as_ref().filter(|_| !init.members.is_empty()) {
+        membership::check_active(live, "actor", agent)?;
         membership::check_acting(live, agent)?;
     }
     let mut added = Vec::new();

@@ -467,7 +467,9 @@ fn two_groups(line: u64) -> Refusal {
         "a batch with conditions must fit into one atomic group, but line {line} begins another group; nothing was recorded"
     );
     let refusal = Refusal::new(Code::TooLarge, message).field("batch");
-    refusal.detail("line", line)
+    refusal
+        .detail("line", line)
+        .hint("make the batch smaller, or its groups larger with --batch-size")
 }
 
 /// Adds the line number to the message of a refusal, and the answer for the recorded lines to its details.
@@ -477,7 +479,7 @@ fn so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
         failed => return failed,
     };
     if let Some(line) = refusal.details.get("line") {
-        refusal.message = format!("line {line}: {}", refusal.message);
+        refusal.message = format!("line {line}: {}{}", refusal.message, answer.told());
     }
     let refusal = refusal.detail("appended", answer.count);
     refusal.detail("last_seq", answer.last_seq).into()

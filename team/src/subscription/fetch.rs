@@ -30,7 +30,7 @@ operation! {
         /// Largest number of events, at most the window; 0 only renews the lease
         #[schemars(range(max = 256))]
         limit: Option<usize>,
-        /// Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. A fetch renews the lease if less than half is left; an ack or nak leaves at least 15 s
+        /// Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. A fetch renews the lease if less than half is left; an ack or nak leaves at least half
         #[schemars(range(min = 100, max = 3_600_000))]
         lease_ms: Option<u64>,
         /// Replaces the stored position when the lease is taken: for a consumer that stores the seq in its own transactions
@@ -192,7 +192,7 @@ impl Team {
             state.delivery.skipped_at = now;
             files.keep(&state)?;
         } else {
-            // The stored position may stay behind: no unsettled event is between it and the new position.
+            // The stored position may be lower: no unsettled event is between it and the new position.
             if state.delivery != before.delivery {
                 files.deliver(&state)?;
             }
@@ -260,7 +260,7 @@ fn renew(state: &mut SubscriptionState, consumer: &str, now: Timestamp, lease_ms
     let half = now.plus_micros(micros(lease_ms / 2));
     let latest = now.plus_micros(micros(lease_ms));
     if state.delivery.until < half || state.delivery.until > latest {
-        state.delivery.until = latest;
+        state.extend(now, lease_ms);
     }
     if state.delivery.consumer.is_empty() {
         consumer.clone_into(&mut state.delivery.consumer);

@@ -270,6 +270,14 @@ impl Team {
         names::check_new("name", &asked.name)?;
         let filter = asked.filter();
         filter.events(0, 1).filter().check()?;
+        let kinds = filter.kind.as_deref().map(|kinds| kinds.split(','));
+        if let Some(kind) = kinds
+            .into_iter()
+            .flatten()
+            .find(|kind| !names::is_kind(kind))
+        {
+            return Err(Refusal::invalid("kind", kind, "must match ^[a-z][a-z0-9_]*$").into());
+        }
         let window = page::within("window", asked.window, WINDOW, WINDOW_MAX)?;
         let most = ATTEMPTS_MAX as usize;
         let attempts = asked.max_attempts.map(|attempts| attempts as usize);

@@ -1,6 +1,5 @@
 //! `ack-subscription`, `nak-subscription`, `release-subscription`: the outcome of deliveries.
 
-use super::fetch::LEASE_MS;
 use super::{
     DELAY_MS_MAX, Retry, SubscriptionFiles, SubscriptionState, WINDOW_MAX, fenced, micros,
 };
@@ -226,11 +225,12 @@ fn check_epoch(
     }
 }
 
-/// Extends the lease of a consumer that settles events.
+/// Extends the lease of a consumer that settles events, if less than half of the lease is left.
 fn renew(state: &mut SubscriptionState, now: Timestamp) {
-    let least = now.plus_micros(micros(LEASE_MS / 2));
-    if state.holder(now).is_some() && state.delivery.until < least {
-        state.delivery.until = least;
+    let lease_ms = state.delivery.lease_ms;
+    let half = now.plus_micros(micros(lease_ms / 2));
+    if state.holder(now).is_some() && state.delivery.until < half {
+        state.extend(now, lease_ms);
     }
 }
 

@@ -156,6 +156,7 @@ pub const RESERVED: [&str; 44] = [
     "claimed_by",
     "children",
     "comments",
+    "reported_status_by",
     "schema_version",
     "schemaVersion",
     "last_message_id",

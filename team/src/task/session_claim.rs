@@ -37,10 +37,11 @@ impl Team {
     /// refuses with the reason.
     pub fn session_claim(&mut self, asked: &SessionClaim) -> Result<SessionClaimAnswer> {
         let now = self.options.clock.now();
+        let may_force = self.options.authenticated.is_none();
         self.query(|live, reader| {
             let decision = TaskDecision::load(live, &asked.task_id, now)?;
             decision.check_open()?;
-            let claim = live_claim(&decision, asked)?;
+            let claim = live_claim(&decision, asked, may_force)?;
             check_session(&decision, claim, asked)?;
             let epoch = decision.task.governed.epoch;
             Ok(SessionClaimAnswer {
@@ -51,7 +52,11 @@ impl Team {
     }
 }
 
-fn live_claim<'a>(decision: &'a TaskDecision, asked: &SessionClaim) -> Result<&'a Claim, Refusal> {
+fn live_claim<'a>(
+    decision: &'a TaskDecision,
+    asked: &SessionClaim,
+    may_force: bool,
+) -> Result<&'a Claim, Refusal> {
     let proof = ClaimProof {
         task_id: &asked.task_id,
         token: None,
@@ -62,7 +67,7 @@ fn live_claim<'a>(decision: &'a TaskDecision, asked: &SessionClaim) -> Result<&'
     match decision.check_claim(proof) {
         Ok(ClaimCheck::Holds(claim)) if claim.owner == asked.worker => Ok(claim),
         Ok(ClaimCheck::Holds(claim)) => {
-            Err(decision.not_holder(claim, "worker", &asked.worker, false))
+            Err(decision.not_holder(claim, "worker", &asked.worker, may_force))
         }
         // Only the agent that lost the claim learns when the claim ended.
         Err(refusal) if refusal.details.get("holder") == Some(&json!(asked.worker)) => Err(refusal),

@@ -199,7 +199,7 @@ impl Entry {
         let done = self.deliver(served, &mut team, &mut epoch);
         if let Some(epoch) = epoch {
             let name = self.name.clone();
-            // If the release fails, the lease ends by itself.
+            // If the release fails, the lease ends at its time.
             let _ = team.release_subscription(&ReleaseSubscription { name, epoch });
         }
         done

@@ -10,13 +10,14 @@ use teamlog_team::engine::Clock;
 use teamlog_team::handle::pasts::PASTS_MAX;
 
 /// A target for each route that accepts `at`.
-const TARGETS: [&str; 31] = [
+const TARGETS: [&str; 32] = [
     "/v1/teams",
     "/v1/teams/demo",
     "/v1/status?digest=true",
     "/v1/who",
     "/v1/tasks",
     "/v1/tasks/1",
+    "/v1/tasks/1/comments",
     "/v1/threads/search?q=said",
     "/v1/search?q=said",
     "/v1/threads/thread-0001/messages",
