@@ -117,7 +117,7 @@ impl JsonSchema for TaskRecord {
 
 /// Field names that answers and views use for facts about a task. A creator's own fields must not have these names. The input of
 /// `create-task` has other names for these facts.
-pub const RESERVED: [&str; 44] = [
+pub const RESERVED: [&str; 45] = [
     "id",
     "status",
     "result",
