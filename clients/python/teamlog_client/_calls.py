@@ -191,6 +191,8 @@ LIST_TASKS = Endpoint('GET', '/v1/tasks', query=('at', 'cursor', 'label', 'limit
 CREATE_TASK = Endpoint('POST', '/v1/tasks')
 GET_TASK = Endpoint('GET', '/v1/tasks/{taskId}', in_path=('taskId',), query=('at',))
 CLAIM_TASK = Endpoint('POST', '/v1/tasks/{taskId}/claim', in_path=('taskId',))
+LIST_COMMENTS = Endpoint('GET', '/v1/tasks/{taskId}/comments', in_path=('taskId',), query=('at', 'cursor', 'limit'))
+COMMENT_TASK = Endpoint('POST', '/v1/tasks/{taskId}/comments', in_path=('taskId',))
 COMPLETE_TASK = Endpoint('POST', '/v1/tasks/{taskId}/complete', in_path=('taskId',))
 FAIL_TASK = Endpoint('POST', '/v1/tasks/{taskId}/fail', in_path=('taskId',))
 GET_TASK_HISTORY = Endpoint('GET', '/v1/tasks/{taskId}/history', in_path=('taskId',), query=('at', 'cursor', 'limit'))
@@ -332,17 +334,18 @@ class Calls:
         """
         return self._call(API_ARTIFACT_PUT, {"actor": actor, "content": content, "expected_version": expected_version, "kind": kind, "name": name, "replace": replace, "task_id": task_id, "worker": worker}, key, trace_id)
 
-    def api_assign_task(self, *, task_id: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, force: t.Optional[bool] = None, owner: t.Optional[str] = None, worker: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AssignmentAnswer]:
+    def api_assign_task(self, *, task_id: str, actor: t.Optional[str] = None, epoch: t.Optional[int] = None, expected_version: t.Optional[int] = None, force: t.Optional[bool] = None, owner: t.Optional[str] = None, worker: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AssignmentAnswer]:
         """Say which agent is to take a task.
 
         - `actor`: Actor of the events. Default: the agent that the input names.
+        - `epoch`: Epoch of the claim, if another session of the agent made it.
         - `expected_version`: Version that the task must have.
         - `force`: Take the task from the agent that holds it; the log records the use of force, and the holder gets a message.
         - `owner`: Agent that is to take the task; any agent if absent.
         - `task_id`: Id of the task.
         - `worker`: Agent that assigns the task.
         """
-        return self._call(API_ASSIGN_TASK, {"actor": actor, "expected_version": expected_version, "force": force, "owner": owner, "task_id": task_id, "worker": worker}, key, trace_id)
+        return self._call(API_ASSIGN_TASK, {"actor": actor, "epoch": epoch, "expected_version": expected_version, "force": force, "owner": owner, "task_id": task_id, "worker": worker}, key, trace_id)
 
     def api_await_event(self, *, after_event_id: t.Optional[str] = None, poll_ms: t.Optional[int] = None, task_id: t.Optional[str] = None, timeout_ms: t.Optional[int] = None, type: t.Optional[types.EventType] = None, wakeable_only: t.Optional[bool] = None, worker: t.Optional[str] = None) -> Answer[types.AwaitEventAnswer]:
         """Wait until an event is recorded in a team.
@@ -573,7 +576,7 @@ class Calls:
         """Run `doctor check` on the team: in the background of a daemon, else before the answer."""
         return self._call(API_DOCTOR_START, {})
 
-    def api_edit_task(self, *, task_id: str, actor: t.Optional[str] = None, blocked_by: t.Optional[t.List[str]] = None, defer_until: t.Optional[str] = None, description: t.Optional[str] = None, due_at: t.Optional[str] = None, expected_version: t.Optional[int] = None, force: t.Optional[bool] = None, labels: t.Optional[t.List[str]] = None, parent: t.Optional[str] = None, priority: t.Optional[types.Priority] = None, requires_approval: t.Optional[bool] = None, requires_code_change: t.Optional[bool] = None, subject: t.Optional[str] = None, worker: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.TaskAnswer]:
+    def api_edit_task(self, *, task_id: str, actor: t.Optional[str] = None, blocked_by: t.Optional[t.List[str]] = None, defer_until: t.Optional[str] = None, description: t.Optional[str] = None, due_at: t.Optional[str] = None, epoch: t.Optional[int] = None, expected_version: t.Optional[int] = None, force: t.Optional[bool] = None, labels: t.Optional[t.List[str]] = None, parent: t.Optional[str] = None, priority: t.Optional[types.Priority] = None, requires_approval: t.Optional[bool] = None, requires_code_change: t.Optional[bool] = None, subject: t.Optional[str] = None, worker: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.TaskAnswer]:
         """Change the texts, priority, labels, times, parent or dependencies of a task.
 
         - `actor`: Actor of the events. Default: the agent that the input names.
@@ -581,6 +584,7 @@ class Calls:
         - `defer_until`: Time before which the task is not offered, in the forms of `due_at`; a day means its beginning.
         - `description`: Description of the task.
         - `due_at`: Time by which the task is to be completed: a time, a date, `today`, `tomorrow`, a weekday, or a duration such as `3d`; a day means its end (UTC); `none` clears the time.
+        - `epoch`: Epoch of the claim, if another session of the agent made it.
         - `expected_version`: Version that the task must have.
         - `force`: Edit a task that another agent holds; the log records the use of force, and the holder gets a message.
         - `labels`: Labels: `+ui` adds a label, `-ui` removes it; labels without a sign replace all others.
@@ -592,16 +596,16 @@ class Calls:
         - `task_id`: Id of the task.
         - `worker`: Agent that edits the task.
         """
-        return self._call(API_EDIT_TASK, {"actor": actor, "blocked_by": blocked_by, "defer_until": defer_until, "description": description, "due_at": due_at, "expected_version": expected_version, "force": force, "labels": labels, "parent": parent, "priority": priority, "requires_approval": requires_approval, "requires_code_change": requires_code_change, "subject": subject, "task_id": task_id, "worker": worker}, key, trace_id)
+        return self._call(API_EDIT_TASK, {"actor": actor, "blocked_by": blocked_by, "defer_until": defer_until, "description": description, "due_at": due_at, "epoch": epoch, "expected_version": expected_version, "force": force, "labels": labels, "parent": parent, "priority": priority, "requires_approval": requires_approval, "requires_code_change": requires_code_change, "subject": subject, "task_id": task_id, "worker": worker}, key, trace_id)
 
     def api_fetch_subscription(self, *, name: str, consumer: t.Optional[str] = None, epoch: t.Optional[int] = None, from_seq: t.Optional[int] = None, holding: t.Optional[t.List[int]] = None, lease_ms: t.Optional[int] = None, limit: t.Optional[int] = None, timeout_ms: t.Optional[int] = None) -> Answer[types.FetchAnswer]:
         """Take or renew the lease of a subscription, and get its next events.
 
         - `consumer`: Name of the consumer, for people; the token's agent, or `consumer` if absent.
         - `epoch`: Epoch of the consumer's lease: `epoch` of its first answer. If absent, takes the lease as soon as it is free.
-        - `from_seq`: When the lease is taken, continues after this seq instead of the stored position: for a consumer that keeps the seq in its own transactions.
+        - `from_seq`: Replaces the stored position when the lease is taken: for a consumer that stores the seq in its own transactions.
         - `holding`: Seqs of delivered events that the consumer still works on. All other unsettled events are delivered again.
-        - `lease_ms`: Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. Every fetch, ack and nak renews the lease.
+        - `lease_ms`: Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. A fetch renews the lease if less than half is left; an ack or nak leaves at least half.
         - `limit`: Largest number of events, at most the window; 0 only renews the lease.
         - `name`: Name of the subscription.
         - `timeout_ms`: Longest wait in milliseconds; 30000 if absent.
@@ -1168,17 +1172,18 @@ class Calls:
         """
         return self._call(API_REPORT_USAGE, {"actor": actor, "expected_version": expected_version, "input_tokens": input_tokens, "output_tokens": output_tokens, "task_id": task_id, "tokens": tokens, "worker": worker}, key, trace_id)
 
-    def api_request_review(self, *, task_id: str, worker: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, text: t.Optional[str] = None, to: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.ReviewAnswer]:
+    def api_request_review(self, *, task_id: str, worker: str, actor: t.Optional[str] = None, epoch: t.Optional[int] = None, expected_version: t.Optional[int] = None, text: t.Optional[str] = None, to: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.ReviewAnswer]:
         """Ask for the review of a task that you hold.
 
         - `actor`: Actor of the events. Default: the agent that the input names.
+        - `epoch`: Epoch of the claim, if another session of the agent made it.
         - `expected_version`: Version that the task must have; operations on other objects ignore it.
         - `task_id`: Id of the task.
         - `text`: Note to the reviewer, such as the branch with the work; on the command line, `-` reads standard input.
         - `to`: Reviewer; the agent that assigned the task if absent, else the leader.
         - `worker`: Agent that holds the task.
         """
-        return self._call(API_REQUEST_REVIEW, {"actor": actor, "expected_version": expected_version, "task_id": task_id, "text": text, "to": to, "worker": worker}, key, trace_id)
+        return self._call(API_REQUEST_REVIEW, {"actor": actor, "epoch": epoch, "expected_version": expected_version, "task_id": task_id, "text": text, "to": to, "worker": worker}, key, trace_id)
 
     def api_requeue_dead_letter(self, *, ack_timeout_seconds: t.Optional[int] = None, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, id: t.Optional[str] = None, max_retries: t.Optional[int] = None, message_id: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.RequeueAnswer]:
         """Requeue a dead letter: the delivery of its message begins anew.
@@ -1332,7 +1337,7 @@ class Calls:
         - `agent`: Only events that name this agent.
         - `from_`: First events of a new subscription: `start` for all events, `now` for new events, or a seq for the events after it; `now` if absent.
         - `kind`: Only events of this kind, or of several kinds separated by commas.
-        - `max_attempts`: Number of deliveries of an event before it is parked, 1 to 100; 5 if absent.
+        - `max_attempts`: Number of failed deliveries of an event after which it is parked, 1 to 100; 5 if absent.
         - `name`: Name of the subscription.
         - `not_`: Leaves out events with these values: FIELD:VALUE, several separated by commas.
         - `tag`: Only events with this tag; with several, only events that have all of them.
@@ -1905,7 +1910,7 @@ class Calls:
         - `agent_id`: Only events that name this agent.
         - `from_`: First events of a new subscription: `start` for all events, `now` for new events, or a seq for the events after it; `now` if absent.
         - `kind`: Only events of this kind, or of several kinds separated by commas.
-        - `max_attempts`: Number of deliveries of an event before it is parked, 1 to 100; 5 if absent.
+        - `max_attempts`: Number of failed deliveries of an event after which it is parked, 1 to 100; 5 if absent.
         - `name`: Name of the subscription.
         - `not_`: Leaves out events with these values: FIELD:VALUE, several separated by commas.
         - `tag`: Only events with this tag; with several, only events that have all of them.
@@ -1945,11 +1950,11 @@ class Calls:
         - `name`: Name of the subscription.
         - `consumer`: Name of the consumer, for people; the token's agent, or `consumer` if absent.
         - `epoch`: Epoch of the consumer's lease: `epoch` of its first answer. If absent, takes the lease as soon as it is free.
-        - `from_seq`: When the lease is taken, continues after this seq instead of the stored position: for a consumer that keeps the seq in its own transactions.
+        - `from_seq`: Replaces the stored position when the lease is taken: for a consumer that stores the seq in its own transactions.
         - `holding`: Seqs of delivered events that the consumer still works on. All other unsettled events are delivered again.
         - `limit`: Largest number of events, at most the window; 0 only renews the lease.
         - `timeout_ms`: Longest wait in milliseconds; 30000 if absent.
-        - `ttl_ms`: Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. Every fetch, ack and nak renews the lease.
+        - `ttl_ms`: Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. A fetch renews the lease if less than half is left; an ack or nak leaves at least half.
         """
         return self._call(FETCH_SUBSCRIPTION, {"name": name, "consumer": consumer, "epoch": epoch, "fromSeq": from_seq, "holding": holding, "limit": limit, "timeoutMs": timeout_ms, "ttlMs": ttl_ms})
 
@@ -2033,6 +2038,25 @@ class Calls:
         - `ttl_ms`: Time to live of the lease, in milliseconds; default: five minutes.
         """
         return self._call(CLAIM_TASK, {"taskId": task_id, "agentId": agent_id, "expectedVersion": expected_version, "ttlMs": ttl_ms}, key, trace_id)
+
+    def list_comments(self, task_id: str, *, at: t.Optional[str] = None, cursor: t.Optional[str] = None, limit: t.Optional[int] = None) -> Answer[types.CommentsBody]:
+        """Read the comments on a task, newest page first.
+
+        - `task_id`: Id of the task.
+        - `at`: Point of the past: seq of an event, or time (ISO 8601); default: now.
+        - `cursor`: The `nextCursor` of the previous page.
+        - `limit`: Number of comments from the end, at most 200; default: 20.
+        """
+        return self._call(LIST_COMMENTS, {"taskId": task_id, "at": at, "cursor": cursor, "limit": limit})
+
+    def comment_task(self, task_id: str, *, agent_id: str, body: str, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.CommentBody]:
+        """Comment on a task, in the thread of the task.
+
+        - `task_id`: Id of the task.
+        - `agent_id`: Author.
+        - `body`: Text of the comment.
+        """
+        return self._call(COMMENT_TASK, {"taskId": task_id, "agentId": agent_id, "body": body}, key, trace_id)
 
     def complete_task(self, task_id: str, *, epoch: int, agent_id: t.Optional[str] = None, force: t.Optional[bool] = None, result: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.TaskBody]:
         """Complete a claimed task, which frees the tasks that depend on it.
@@ -2284,9 +2308,9 @@ class AsyncCalls:
         """Store a text as an artifact, under a name."""
         return await self._call(API_ARTIFACT_PUT, {"actor": actor, "content": content, "expected_version": expected_version, "kind": kind, "name": name, "replace": replace, "task_id": task_id, "worker": worker}, key, trace_id)
 
-    async def api_assign_task(self, *, task_id: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, force: t.Optional[bool] = None, owner: t.Optional[str] = None, worker: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AssignmentAnswer]:
+    async def api_assign_task(self, *, task_id: str, actor: t.Optional[str] = None, epoch: t.Optional[int] = None, expected_version: t.Optional[int] = None, force: t.Optional[bool] = None, owner: t.Optional[str] = None, worker: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.AssignmentAnswer]:
         """Say which agent is to take a task."""
-        return await self._call(API_ASSIGN_TASK, {"actor": actor, "expected_version": expected_version, "force": force, "owner": owner, "task_id": task_id, "worker": worker}, key, trace_id)
+        return await self._call(API_ASSIGN_TASK, {"actor": actor, "epoch": epoch, "expected_version": expected_version, "force": force, "owner": owner, "task_id": task_id, "worker": worker}, key, trace_id)
 
     async def api_await_event(self, *, after_event_id: t.Optional[str] = None, poll_ms: t.Optional[int] = None, task_id: t.Optional[str] = None, timeout_ms: t.Optional[int] = None, type: t.Optional[types.EventType] = None, wakeable_only: t.Optional[bool] = None, worker: t.Optional[str] = None) -> Answer[types.AwaitEventAnswer]:
         """Wait until an event is recorded in a team."""
@@ -2384,9 +2408,9 @@ class AsyncCalls:
         """Run `doctor check` on the team: in the background of a daemon, else before the answer."""
         return await self._call(API_DOCTOR_START, {})
 
-    async def api_edit_task(self, *, task_id: str, actor: t.Optional[str] = None, blocked_by: t.Optional[t.List[str]] = None, defer_until: t.Optional[str] = None, description: t.Optional[str] = None, due_at: t.Optional[str] = None, expected_version: t.Optional[int] = None, force: t.Optional[bool] = None, labels: t.Optional[t.List[str]] = None, parent: t.Optional[str] = None, priority: t.Optional[types.Priority] = None, requires_approval: t.Optional[bool] = None, requires_code_change: t.Optional[bool] = None, subject: t.Optional[str] = None, worker: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.TaskAnswer]:
+    async def api_edit_task(self, *, task_id: str, actor: t.Optional[str] = None, blocked_by: t.Optional[t.List[str]] = None, defer_until: t.Optional[str] = None, description: t.Optional[str] = None, due_at: t.Optional[str] = None, epoch: t.Optional[int] = None, expected_version: t.Optional[int] = None, force: t.Optional[bool] = None, labels: t.Optional[t.List[str]] = None, parent: t.Optional[str] = None, priority: t.Optional[types.Priority] = None, requires_approval: t.Optional[bool] = None, requires_code_change: t.Optional[bool] = None, subject: t.Optional[str] = None, worker: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.TaskAnswer]:
         """Change the texts, priority, labels, times, parent or dependencies of a task."""
-        return await self._call(API_EDIT_TASK, {"actor": actor, "blocked_by": blocked_by, "defer_until": defer_until, "description": description, "due_at": due_at, "expected_version": expected_version, "force": force, "labels": labels, "parent": parent, "priority": priority, "requires_approval": requires_approval, "requires_code_change": requires_code_change, "subject": subject, "task_id": task_id, "worker": worker}, key, trace_id)
+        return await self._call(API_EDIT_TASK, {"actor": actor, "blocked_by": blocked_by, "defer_until": defer_until, "description": description, "due_at": due_at, "epoch": epoch, "expected_version": expected_version, "force": force, "labels": labels, "parent": parent, "priority": priority, "requires_approval": requires_approval, "requires_code_change": requires_code_change, "subject": subject, "task_id": task_id, "worker": worker}, key, trace_id)
 
     async def api_fetch_subscription(self, *, name: str, consumer: t.Optional[str] = None, epoch: t.Optional[int] = None, from_seq: t.Optional[int] = None, holding: t.Optional[t.List[int]] = None, lease_ms: t.Optional[int] = None, limit: t.Optional[int] = None, timeout_ms: t.Optional[int] = None) -> Answer[types.FetchAnswer]:
         """Take or renew the lease of a subscription, and get its next events."""
@@ -2636,9 +2660,9 @@ class AsyncCalls:
         """Report how many tokens an agent used."""
         return await self._call(API_REPORT_USAGE, {"actor": actor, "expected_version": expected_version, "input_tokens": input_tokens, "output_tokens": output_tokens, "task_id": task_id, "tokens": tokens, "worker": worker}, key, trace_id)
 
-    async def api_request_review(self, *, task_id: str, worker: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, text: t.Optional[str] = None, to: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.ReviewAnswer]:
+    async def api_request_review(self, *, task_id: str, worker: str, actor: t.Optional[str] = None, epoch: t.Optional[int] = None, expected_version: t.Optional[int] = None, text: t.Optional[str] = None, to: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.ReviewAnswer]:
         """Ask for the review of a task that you hold."""
-        return await self._call(API_REQUEST_REVIEW, {"actor": actor, "expected_version": expected_version, "task_id": task_id, "text": text, "to": to, "worker": worker}, key, trace_id)
+        return await self._call(API_REQUEST_REVIEW, {"actor": actor, "epoch": epoch, "expected_version": expected_version, "task_id": task_id, "text": text, "to": to, "worker": worker}, key, trace_id)
 
     async def api_requeue_dead_letter(self, *, ack_timeout_seconds: t.Optional[int] = None, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, id: t.Optional[str] = None, max_retries: t.Optional[int] = None, message_id: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.RequeueAnswer]:
         """Requeue a dead letter: the delivery of its message begins anew."""
@@ -2979,6 +3003,14 @@ class AsyncCalls:
     async def claim_task(self, task_id: str, *, agent_id: str, expected_version: t.Optional[int] = None, ttl_ms: t.Optional[int] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.LeaseBody]:
         """Take a task, for a time."""
         return await self._call(CLAIM_TASK, {"taskId": task_id, "agentId": agent_id, "expectedVersion": expected_version, "ttlMs": ttl_ms}, key, trace_id)
+
+    async def list_comments(self, task_id: str, *, at: t.Optional[str] = None, cursor: t.Optional[str] = None, limit: t.Optional[int] = None) -> Answer[types.CommentsBody]:
+        """Read the comments on a task, newest page first."""
+        return await self._call(LIST_COMMENTS, {"taskId": task_id, "at": at, "cursor": cursor, "limit": limit})
+
+    async def comment_task(self, task_id: str, *, agent_id: str, body: str, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.CommentBody]:
+        """Comment on a task, in the thread of the task."""
+        return await self._call(COMMENT_TASK, {"taskId": task_id, "agentId": agent_id, "body": body}, key, trace_id)
 
     async def complete_task(self, task_id: str, *, epoch: int, agent_id: t.Optional[str] = None, force: t.Optional[bool] = None, result: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.TaskBody]:
         """Complete a claimed task, which frees the tasks that depend on it."""

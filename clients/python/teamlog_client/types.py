@@ -925,6 +925,22 @@ class CommentAnswer(_CommentAnswer, total=False):
     recipients_unknown: t.List[str]
 
 
+class _CommentBody(t.TypedDict):
+    #: Number of comments on the task.
+    comments: int
+    #: The comment.
+    message: PostShown
+    #: Id of the task.
+    taskId: str
+
+
+class CommentBody(_CommentBody, total=False):
+    """`{taskId, comments, message}`, with warnings about the recipients."""
+
+    #: Recipients that never acted in the team, with the known agents.
+    recipientsUnknown: t.List[str]
+
+
 class Comments(t.TypedDict):
     """The comments on a task."""
 
@@ -934,6 +950,24 @@ class Comments(t.TypedDict):
     newest: t.List[PostShown]
     #: Thread of the task.
     thread_id: str
+
+
+class _CommentsBody(t.TypedDict):
+    #: The comments of the page, oldest first.
+    comments: t.List[PostShown]
+    #: Number of all comments on the task.
+    count: int
+    #: Id of the task.
+    taskId: str
+
+
+class CommentsBody(_CommentsBody, total=False):
+    """`{taskId, threadId?, count, comments, nextCursor?}`."""
+
+    #: Cursor of the page with older comments, if there is one.
+    nextCursor: str
+    #: Thread of the task, if there are comments.
+    threadId: str
 
 
 class ConfigAnswer(t.TypedDict):
@@ -1075,7 +1109,7 @@ Decision = t.Literal['still_actionable', 'done_waiting_on_leader', 'stuck_waitin
 class DeliveredEvent(t.TypedDict):
     """A delivered event."""
 
-    #: Number of this delivery, from 1. Only failed deliveries are counted, not deliveries that ended with the lease.
+    #: 1 plus the number of failed deliveries of this event. A delivery that ended with its lease is not a failure.
     attempt: int
     #: The event.
     event: Event
@@ -2506,7 +2540,7 @@ class NewPageSession(t.TypedDict):
 
 
 #: Reason for which a field is not applied to a task.
-NotApplied = t.Literal['no_task_id', 'unknown_status', 'wrong_type', 'dependency_cycle', 'approval_required']
+NotApplied = t.Literal['no_task_id', 'unknown_status', 'wrong_type', 'dependency_cycle', 'approval_required', 'open_parts']
 
 
 class Notice(t.TypedDict):
@@ -3759,7 +3793,7 @@ class _SubscriptionShown(t.TypedDict):
     filter: SubscriptionFilter
     #: Seq of the last event of the log.
     last_seq: int
-    #: Number of deliveries of an event before it is parked.
+    #: Number of failed deliveries of an event after which it is parked.
     max_attempts: int
     #: Name of the subscription.
     name: str
@@ -3767,7 +3801,7 @@ class _SubscriptionShown(t.TypedDict):
     parked_count: int
     #: The lowest unsettled seq minus one: all matching events up to here are settled.
     position: int
-    #: Number of events that the consumer has and has not settled.
+    #: Number of events that were delivered to the consumer and are not settled.
     unsettled_count: int
     #: Maximum number of events that are delivered and not settled.
     window: int
@@ -3911,11 +3945,11 @@ class Task(_Task, total=False):
     lease_expired: bool
     #: Parent task.
     parent: str
-    #: Creation time of the last message about a claim-governed task.
+    #: Creation time of the last report on a claim-governed task.
     reported_at: Timestamp
-    #: True if a message reported a claim-governed task as blocked.
+    #: True if the holder of a claim-governed task reported the task as blocked.
     reported_blocked: bool
-    #: Sender of the last message about a claim-governed task.
+    #: Sender of the last report on a claim-governed task; while an agent holds the task, only this agent's reports count.
     reported_by: str
     #: Expected time of completion that a message reported for a claim-governed task.
     reported_eta: t.Any
@@ -3927,6 +3961,8 @@ class Task(_Task, total=False):
     reported_progress: t.Any
     #: Status that a message reported for a claim-governed task; it was not applied.
     reported_status: Status
+    #: Sender of the reported status, if another agent held the task.
+    reported_status_by: str
     #: If true, the task is completed only after a reviewer approved it.
     requires_approval: bool
     #: True if completing the task needs a change of code.
@@ -3997,11 +4033,11 @@ class Task2(_Task2, total=False):
     parent: str
     #: Priority.
     priority: Priority
-    #: Creation time of the last message about a claim-governed task.
+    #: Creation time of the last report on a claim-governed task.
     reportedAt: Timestamp
-    #: True if a message reported a claim-governed task as blocked.
+    #: True if the holder of a claim-governed task reported the task as blocked.
     reportedBlocked: bool
-    #: Sender of the last message about a claim-governed task.
+    #: Sender of the last report on a claim-governed task; while an agent holds the task, only this agent's reports count.
     reportedBy: str
     #: Expected time of completion that a message reported for a claim-governed task.
     reportedEta: t.Any
@@ -4013,6 +4049,8 @@ class Task2(_Task2, total=False):
     reportedProgress: t.Any
     #: Status that a message reported for a claim-governed task; it was not applied.
     reportedStatus: Status
+    #: Sender of the reported status, if another agent held the task.
+    reportedStatusBy: str
     #: If true, the task is completed only after a reviewer approved it.
     requiresApproval: bool
     #: True if completing the task needs a change of code.
@@ -4162,11 +4200,11 @@ class TaskRecord(_TaskRecord, total=False):
     parent: str
     #: Priority.
     priority: Priority
-    #: Creation time of the last message about a claim-governed task.
+    #: Creation time of the last report on a claim-governed task.
     reported_at: Timestamp
-    #: True if a message reported a claim-governed task as blocked.
+    #: True if the holder of a claim-governed task reported the task as blocked.
     reported_blocked: bool
-    #: Sender of the last message about a claim-governed task.
+    #: Sender of the last report on a claim-governed task; while an agent holds the task, only this agent's reports count.
     reported_by: str
     #: Expected time of completion that a message reported for a claim-governed task.
     reported_eta: t.Any
@@ -4178,6 +4216,8 @@ class TaskRecord(_TaskRecord, total=False):
     reported_progress: t.Any
     #: Status that a message reported for a claim-governed task; it was not applied.
     reported_status: Status
+    #: Sender of the reported status, if another agent held the task.
+    reported_status_by: str
     #: If true, the task is completed only after a reviewer approved it.
     requires_approval: bool
     #: True if completing the task needs a change of code.
@@ -4195,6 +4235,8 @@ class TaskRecord(_TaskRecord, total=False):
 
 
 class _TaskShowAnswer(t.TypedDict):
+    #: The agent that gets messages to the leader of the team.
+    leader: str
     #: The task.
     task: Task
     #: The team.
@@ -4202,7 +4244,7 @@ class _TaskShowAnswer(t.TypedDict):
 
 
 class TaskShowAnswer(_TaskShowAnswer, total=False):
-    """The answer `{team, task, failed_dependencies?, unknown_dependencies?, approval?, comments?, lease_expired?, history?, next_cursor?}`."""
+    """The answer `{team, task, failed_dependencies?, unknown_dependencies?, approval?, comments?, lease_expired?, leader, history?, next_cursor?}`."""
 
     #: The last decision of a reviewer on the task.
     approval: ApprovalShown

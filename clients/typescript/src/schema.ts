@@ -1635,6 +1635,16 @@ export interface paths {
     /** Take a task, for a time */
     post: operations["claimTask"];
   };
+  "/v1/tasks/{taskId}/comments": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    /** Read the comments on a task, newest page first */
+    get: operations["listComments"];
+    /** Comment on a task, in the thread of the task */
+    post: operations["commentTask"];
+  };
   "/v1/tasks/{taskId}/complete": {
     parameters: {
       query?: never;
@@ -2762,6 +2772,23 @@ export interface components {
       /** @description Id of the task */
       task_id: string;
     };
+    /**
+     * CommentBody
+     * @description `{taskId, comments, message}`, with warnings about the recipients.
+     */
+    CommentBody: {
+      /**
+       * Format: uint64
+       * @description Number of comments on the task
+       */
+      comments: number;
+      /** @description The comment */
+      message: components["schemas"]["PostShown"];
+      /** @description Recipients that never acted in the team, with the known agents */
+      recipientsUnknown?: string[];
+      /** @description Id of the task */
+      taskId: string;
+    };
     /** @description The comments on a task */
     Comments: {
       /**
@@ -2773,6 +2800,25 @@ export interface components {
       newest: components["schemas"]["PostShown"][];
       /** @description Thread of the task */
       thread_id: string;
+    };
+    /**
+     * CommentsBody
+     * @description `{taskId, threadId?, count, comments, nextCursor?}`.
+     */
+    CommentsBody: {
+      /** @description The comments of the page, oldest first */
+      comments: components["schemas"]["PostShown"][];
+      /**
+       * Format: uint64
+       * @description Number of all comments on the task
+       */
+      count: number;
+      /** @description Cursor of the page with older comments, if there is one */
+      nextCursor?: string;
+      /** @description Id of the task */
+      taskId: string;
+      /** @description Thread of the task, if there are comments */
+      threadId?: string;
     };
     /**
      * ConfigAnswer
@@ -2916,7 +2962,7 @@ export interface components {
     DeliveredEvent: {
       /**
        * Format: uint32
-       * @description Number of this delivery, from 1. Only failed deliveries are counted, not deliveries that ended with the lease
+       * @description 1 plus the number of failed deliveries of this event. A delivery that ended with its lease is not a failure
        */
       attempt: number;
       /** @description The event */
@@ -4406,7 +4452,7 @@ export interface components {
       teams: string[];
     };
     /** @description Reason for which a field is not applied to a task. */
-    NotApplied: "no_task_id" | "unknown_status" | "wrong_type" | "dependency_cycle" | "approval_required";
+    NotApplied: "no_task_id" | "unknown_status" | "wrong_type" | "dependency_cycle" | "approval_required" | "open_parts";
     /** @description Short form of an entry. */
     Notice: {
       /** @description Id of the entry */
@@ -5810,7 +5856,7 @@ export interface components {
       leased_until?: components["schemas"]["Timestamp"];
       /**
        * Format: uint32
-       * @description Number of deliveries of an event before it is parked
+       * @description Number of failed deliveries of an event after which it is parked
        */
       max_attempts: number;
       /** @description Name of the subscription */
@@ -5829,7 +5875,7 @@ export interface components {
       position: number;
       /**
        * Format: uint
-       * @description Number of events that the consumer has and has not settled
+       * @description Number of events that were delivered to the consumer and are not settled
        */
       unsettled_count: number;
       /**
@@ -5944,11 +5990,11 @@ export interface components {
       priority: components["schemas"]["Priority"];
       /** @description Progress, as its reporter wrote it */
       progress: unknown;
-      /** @description Creation time of the last message about a claim-governed task */
+      /** @description Creation time of the last report on a claim-governed task */
       reported_at?: components["schemas"]["Timestamp"];
-      /** @description True if a message reported a claim-governed task as blocked */
+      /** @description True if the holder of a claim-governed task reported the task as blocked */
       reported_blocked?: boolean;
-      /** @description Sender of the last message about a claim-governed task */
+      /** @description Sender of the last report on a claim-governed task; while an agent holds the task, only this agent's reports count */
       reported_by?: string;
       /** @description Expected time of completion that a message reported for a claim-governed task */
       reported_eta?: unknown;
@@ -5960,6 +6006,8 @@ export interface components {
       reported_progress?: unknown;
       /** @description Status that a message reported for a claim-governed task; it was not applied */
       reported_status?: components["schemas"]["Status"];
+      /** @description Sender of the reported status, if another agent held the task */
+      reported_status_by?: string;
       /** @description If true, the task is completed only after a reviewer approved it */
       requires_approval?: boolean;
       /** @description True if completing the task needs a change of code */
@@ -6051,11 +6099,11 @@ export interface components {
       parent?: string;
       /** @description Priority */
       priority?: components["schemas"]["Priority"];
-      /** @description Creation time of the last message about a claim-governed task */
+      /** @description Creation time of the last report on a claim-governed task */
       reportedAt?: components["schemas"]["Timestamp"];
-      /** @description True if a message reported a claim-governed task as blocked */
+      /** @description True if the holder of a claim-governed task reported the task as blocked */
       reportedBlocked?: boolean;
-      /** @description Sender of the last message about a claim-governed task */
+      /** @description Sender of the last report on a claim-governed task; while an agent holds the task, only this agent's reports count */
       reportedBy?: string;
       /** @description Expected time of completion that a message reported for a claim-governed task */
       reportedEta?: unknown;
@@ -6067,6 +6115,8 @@ export interface components {
       reportedProgress?: unknown;
       /** @description Status that a message reported for a claim-governed task; it was not applied */
       reportedStatus?: components["schemas"]["Status"];
+      /** @description Sender of the reported status, if another agent held the task */
+      reportedStatusBy?: string;
       /** @description If true, the task is completed only after a reviewer approved it */
       requiresApproval?: boolean;
       /** @description True if completing the task needs a change of code */
@@ -6251,11 +6301,11 @@ export interface components {
       parent?: string;
       /** @description Priority */
       priority?: components["schemas"]["Priority"];
-      /** @description Creation time of the last message about a claim-governed task */
+      /** @description Creation time of the last report on a claim-governed task */
       reported_at?: components["schemas"]["Timestamp"];
-      /** @description True if a message reported a claim-governed task as blocked */
+      /** @description True if the holder of a claim-governed task reported the task as blocked */
       reported_blocked?: boolean;
-      /** @description Sender of the last message about a claim-governed task */
+      /** @description Sender of the last report on a claim-governed task; while an agent holds the task, only this agent's reports count */
       reported_by?: string;
       /** @description Expected time of completion that a message reported for a claim-governed task */
       reported_eta?: unknown;
@@ -6267,6 +6317,8 @@ export interface components {
       reported_progress?: unknown;
       /** @description Status that a message reported for a claim-governed task; it was not applied */
       reported_status?: components["schemas"]["Status"];
+      /** @description Sender of the reported status, if another agent held the task */
+      reported_status_by?: string;
       /** @description If true, the task is completed only after a reviewer approved it */
       requires_approval?: boolean;
       /** @description True if completing the task needs a change of code */
@@ -6369,7 +6421,7 @@ export interface components {
     };
     /**
      * TaskShowAnswer
-     * @description The answer `{team, task, failed_dependencies?, unknown_dependencies?, approval?, comments?, lease_expired?, history?, next_cursor?}`.
+     * @description The answer `{team, task, failed_dependencies?, unknown_dependencies?, approval?, comments?, lease_expired?, leader, history?, next_cursor?}`.
      */
     TaskShowAnswer: {
       /** @description The last decision of a reviewer on the task. */
@@ -6380,6 +6432,11 @@ export interface components {
       failed_dependencies?: string[];
       /** @description Newest events of the task, oldest first, superseded ones marked. */
       history?: components["schemas"]["Event"][];
+      /**
+       * @description The agent that gets messages to the leader of the team.
+       * @default
+       */
+      leader: string;
       /** @description True if the lease of the task's claim has expired but no event records the expiry yet. */
       lease_expired?: boolean;
       /** @description Cursor of the next page of the history: the id of the oldest event shown; absent on the last page. */
@@ -7882,6 +7939,11 @@ export interface operations {
           actor?: string | null;
           /**
            * Format: uint64
+           * @description Epoch of the claim, if another session of the agent made it
+           */
+          epoch?: number | null;
+          /**
+           * Format: uint64
            * @description Version that the task must have
            */
           expected_version?: number | null;
@@ -9062,6 +9124,11 @@ export interface operations {
           due_at?: string | null;
           /**
            * Format: uint64
+           * @description Epoch of the claim, if another session of the agent made it
+           */
+          epoch?: number | null;
+          /**
+           * Format: uint64
            * @description Version that the task must have
            */
           expected_version?: number | null;
@@ -9130,15 +9197,14 @@ export interface operations {
           epoch?: number | null;
           /**
            * Format: uint64
-           * @description When the lease is taken, continues after this seq instead of the stored position: for a consumer that keeps the seq
-           *     in its own transactions
+           * @description Replaces the stored position when the lease is taken: for a consumer that stores the seq in its own transactions
            */
           from_seq?: number | null;
           /** @description Seqs of delivered events that the consumer still works on. All other unsettled events are delivered again */
           holding?: number[] | null;
           /**
            * Format: uint64
-           * @description Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. Every fetch, ack and nak renews the lease
+           * @description Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. A fetch renews the lease if less than half is left; an ack or nak leaves at least half
            */
           lease_ms?: number | null;
           /**
@@ -12258,6 +12324,11 @@ export interface operations {
           actor?: string | null;
           /**
            * Format: uint64
+           * @description Epoch of the claim, if another session of the agent made it
+           */
+          epoch?: number | null;
+          /**
+           * Format: uint64
            * @description Version that the task must have; operations on other objects ignore it
            */
           expected_version?: number | null;
@@ -13016,7 +13087,7 @@ export interface operations {
           kind?: string | null;
           /**
            * Format: uint32
-           * @description Number of deliveries of an event before it is parked, 1 to 100; 5 if absent
+           * @description Number of failed deliveries of an event after which it is parked, 1 to 100; 5 if absent
            */
           max_attempts?: number | null;
           /** @description Name of the subscription */
@@ -15360,7 +15431,7 @@ export interface operations {
           kind?: string | null;
           /**
            * Format: uint32
-           * @description Number of deliveries of an event before it is parked, 1 to 100; 5 if absent
+           * @description Number of failed deliveries of an event after which it is parked, 1 to 100; 5 if absent
            */
           maxAttempts?: number | null;
           /** @description Name of the subscription */
@@ -15495,8 +15566,7 @@ export interface operations {
           epoch?: number | null;
           /**
            * Format: uint64
-           * @description When the lease is taken, continues after this seq instead of the stored position: for a consumer that keeps the seq
-           *     in its own transactions
+           * @description Replaces the stored position when the lease is taken: for a consumer that stores the seq in its own transactions
            */
           fromSeq?: number | null;
           /** @description Seqs of delivered events that the consumer still works on. All other unsettled events are delivered again */
@@ -15513,7 +15583,7 @@ export interface operations {
           timeoutMs?: number | null;
           /**
            * Format: uint64
-           * @description Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. Every fetch, ack and nak renews the lease
+           * @description Length of the lease in milliseconds, 100 to 3600000; 30000 if absent. A fetch renews the lease if less than half is left; an ack or nak leaves at least half
            */
           ttlMs?: number | null;
         };
@@ -15790,6 +15860,64 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["LeaseBody"];
+        };
+      };
+    };
+  };
+  listComments: {
+    parameters: {
+      query?: {
+        /** @description Point of the past: seq of an event, or time (ISO 8601); default: now */
+        at?: string;
+        /** @description The `nextCursor` of the previous page */
+        cursor?: string;
+        /** @description Number of comments from the end, at most 200; default: 20 */
+        limit?: number;
+      };
+      path: {
+        /** @description Id of the task */
+        taskId: string;
+      };
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CommentsBody"];
+        };
+      };
+    };
+  };
+  commentTask: {
+    parameters: {
+      query?: never;
+      path: {
+        /** @description Id of the task */
+        taskId: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description Author */
+          agentId: string;
+          /** @description Text of the comment */
+          body: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CommentBody"];
         };
       };
     };
