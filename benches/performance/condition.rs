@@ -27,7 +27,7 @@ pub fn rows(options: &Options) {
 }
 
 fn conditional(name: &str, format: Format, options: &Options) {
-    let root = Root::create(options.fresh(), RootOptions::default())
+    let root = Root::create(&options.fresh(), RootOptions::default())
         .unwrap()
         .resident();
     let init = Init {

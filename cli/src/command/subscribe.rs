@@ -104,7 +104,7 @@ impl Args {
         };
         let done = consumer.consume();
         let released = consumer.release();
-        done.and_then(|()| released)?;
+        done.and(released)?;
         Ok(Exit::Done)
     }
 }

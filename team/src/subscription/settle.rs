@@ -110,7 +110,7 @@ impl Team {
             }
             None => {
                 let mut positions = self.ack_all(&asked.name, &[settlement])?;
-                positions.pop().unwrap_or_else(|| Ok(0))?
+                positions.pop().unwrap_or(Ok(0))?
             }
         };
         Ok(self.settled(&asked.name, position))

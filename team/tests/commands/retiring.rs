@@ -210,7 +210,7 @@ fn a_renamed_agent_reads_acknowledges_and_answers_its_earlier_mail() {
     );
     team.send(message("maker", "lead")).unwrap();
     team.send(message("qa", "dev")).unwrap();
-    assert_eq!(questions(&mut team), [String::new(); 0]);
+    assert!(questions(&mut team).is_empty());
     for id in ids {
         let acked = json(&team.ack(by("maker", &id)).unwrap());
         assert_eq!(
