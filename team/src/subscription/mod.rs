@@ -2,7 +2,7 @@
 //! first event that it has not acknowledged.
 //!
 //! A subscription records no event, so no consumer receives events about itself. Its state is in small files beside the log
-//! ([`store`]). `fetch-subscription` delivers events to the consumer with the lease, `ack-subscription` settles them, and
+//! (`store.rs`). `fetch-subscription` delivers events to the consumer with the lease, `ack-subscription` settles them, and
 //! `nak-subscription` delivers an event again later, or parks it after the last attempt. An ack is answered after it is
 //! durable.
 //!
