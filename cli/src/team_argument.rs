@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
                 }
             }
             self.words.argv.push(word.clone());
-            if self.takes_next(text) {
+            for _ in 0..self.values_after(text) {
                 self.words.argv.extend(rest.next().cloned());
             }
         }
@@ -340,8 +340,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns true if the next word is the value of the option.
-    fn takes_next(&self, option: &str) -> bool {
+    /// Returns the number of words after the option that are its values.
+    fn values_after(&self, option: &str) -> usize {
         let is_it = |arg: &&Arg| match option.strip_prefix("--") {
             Some(long) => {
                 let aliases = arg.get_all_aliases().unwrap_or_default();
@@ -350,7 +350,10 @@ impl<'a> Reader<'a> {
             None => arg.get_short().map(String::from).as_deref() == option.strip_prefix('-'),
         };
         let found = self.command.get_arguments().find(is_it);
-        found.is_some_and(|arg| arg.get_action().takes_values() && !arg.is_require_equals_set())
+        let found =
+            found.filter(|arg| arg.get_action().takes_values() && !arg.is_require_equals_set());
+        let values = |arg: &Arg| arg.get_num_args().map_or(1, |range| range.min_values());
+        found.map_or(0, |arg| values(arg).max(1))
     }
 }
 
@@ -462,6 +465,14 @@ mod tests {
             (
                 "teamlog append --kind k -- -x",
                 "teamlog append --kind k -- -x",
+            ),
+            (
+                "teamlog export --to sqlite a.db",
+                "teamlog export T --to sqlite a.db",
+            ),
+            (
+                "teamlog export demo --to sqlite a.db",
+                "teamlog export demo --to sqlite a.db",
             ),
             ("teamlog can-write", "teamlog can-write T"),
             ("teamlog can-write src/a", "?"),

@@ -12,6 +12,7 @@ const USES: &[(&str, &[&str])] = &[
     ("guard", &[]),
     ("mcp", &["team"]),
     ("server", &["team"]),
+    ("sqlite", &["team"]),
     (
         "cli",
         &["guard", "mcp", "server", "team", "journal-postgres"],
@@ -27,6 +28,7 @@ const WITHOUT_CIRCLES: &[&str] = &[
     "guard",
     "mcp",
     "server",
+    "sqlite",
     "cli",
 ];
 
@@ -67,6 +69,7 @@ const PLAIN_ENGLISH: &[&str] = &[
     "mcp",
     "projections",
     "server",
+    "sqlite",
     "team",
     "tidy",
     "cli",

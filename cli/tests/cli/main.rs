@@ -80,6 +80,7 @@ mod scenario;
 mod schema_document;
 mod schemas;
 mod sharing;
+mod sqlite;
 mod stopped;
 mod subscriptions;
 mod surface;

@@ -31,7 +31,15 @@ operation! {
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         expected_version: Option<u64>,
     }) -> AssignmentAnswer as task_assignment,
-    refuses = [TaskNotFound, WorkerNotFound, AlreadyTerminal, ClaimConflict, NotHolder, VersionConflict]
+    refuses = [
+        TaskNotFound,
+        WorkerNotFound,
+        AlreadyTerminal,
+        ClaimConflict,
+        InvalidTransition,
+        NotHolder,
+        VersionConflict,
+    ]
 }
 
 /// The answer `{task, taken_from?}`.

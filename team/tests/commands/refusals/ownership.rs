@@ -45,6 +45,12 @@ pub(super) fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
         ),
         (
             "claimed",
+            "assign-task",
+            json!({"task_id": "1", "owner": "dev", "worker": "dev"}),
+            InvalidTransition,
+        ),
+        (
+            "claimed",
             "request-review",
             json!({"task_id": "1", "worker": "dev", "epoch": 9}),
             ClaimConflict,
