@@ -35,7 +35,7 @@ fn camel(name: &str) -> String {
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |name, word| {
         let (initial, rest) = word.split_at_checked(1).unwrap_or((word, ""));
-        name + &initial.to_uppercase() + rest
+        name + initial.to_uppercase().as_str() + rest
     })
 }
 
