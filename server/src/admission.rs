@@ -75,7 +75,7 @@ async fn call(
     } = admitted;
     let team = route::team(&state.served, &caller, method, &path, &query)?;
     let revoked = Revoked::new(revoked, &state.served, &caller, &team);
-    let wants_stream = head.method == hyper::Method::GET && accepts_stream(&headers);
+    let wants_stream = head.method != hyper::Method::HEAD && accepts_stream(&headers);
     let call = Call {
         method,
         path,

@@ -1,21 +1,23 @@
 //! `subscribe`: receives the events of a durable subscription, and settles each.
 
+pub mod consumer;
 pub mod program;
 
 use crate::command::prelude::*;
 use crate::render::event;
-use program::{Program, Run};
+use consumer::{Calls, Consumer, End, Job, Run, Terms};
+use program::Program;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use teamlog_team::subscription::fetch::{
-    DeliveredEvent, FetchAnswer, FetchStatus, FetchSubscription,
-};
+use teamlog_team::subscription::fetch::{DeliveredEvent, FetchAnswer, FetchSubscription};
 use teamlog_team::subscription::manage::Subscribe;
-use teamlog_team::subscription::settle::{AckSubscription, NakSubscription, ReleaseSubscription};
+use teamlog_team::subscription::settle::{
+    AckSubscription, NakAnswer, NakSubscription, ReleaseSubscription,
+};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -69,19 +71,6 @@ fn lease(text: &str) -> Result<u64, String> {
     seconds.ok_or_else(|| "must be 1 to 3600".to_owned())
 }
 
-/// A consumer of a subscription.
-struct Consumer<'a> {
-    context: &'a mut Context,
-    args: &'a Args,
-    label: String,
-    /// Epoch of the lease, while this consumer has one.
-    epoch: Option<u64>,
-    /// Position that the caller keeps itself, until the first lease is taken.
-    from_seq: Option<u64>,
-    /// Becomes true after SIGTERM or SIGINT.
-    stopping: Arc<AtomicBool>,
-}
-
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         context.records(Repeat::Same);
@@ -90,116 +79,89 @@ impl Args {
             signal_hook::flag::register(signal, stopping.clone())
                 .map_err(|error| CommandError::io("handle", "signals", &error))?;
         }
-        context.read(&self.team, self.input.clone())?;
+        let shown = context.read(&self.team, self.input.clone())?;
         let agent = context.actor().unwrap_or_else(|| "teamlog".to_owned());
         let label = self.consumer.clone();
         let from = self.input.from.as_deref();
-        let mut consumer = Consumer {
-            context,
-            label: label.unwrap_or_else(|| format!("{agent}-{}", std::process::id())),
-            epoch: None,
-            from_seq: from.and_then(|from| from.parse().ok()),
-            stopping,
-            args: &self,
-        };
-        let done = consumer.consume();
-        let released = consumer.release();
-        done.and(released)?;
-        Ok(Exit::Done)
-    }
-}
-
-impl Consumer<'_> {
-    /// Delivers events until this process shall end.
-    fn consume(&mut self) -> Result<(), CommandError> {
-        while !self.is_over() {
-            let answer = match self.fetch() {
-                Err(error) if error.code() == "subscription_fenced" => {
-                    self.lost_lease();
-                    continue;
-                }
-                answer => answer?,
-            };
-            self.epoch = answer.epoch;
-            match answer.status {
-                FetchStatus::Events => self.deliver(answer)?,
-                FetchStatus::Empty if self.args.once => return Ok(()),
-                FetchStatus::Held if self.args.once => return Err(held(&answer)),
-                FetchStatus::Empty | FetchStatus::Held => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn is_over(&self) -> bool {
-        let is_printing = self.args.exec.is_none();
-        self.stopping.load(Ordering::Acquire)
-            || (is_printing && (self.context.out.reader_left() || is_reader_gone()))
-    }
-
-    fn fetch(&mut self) -> Result<FetchAnswer, CommandError> {
-        let wait = match (self.args.once, self.context.is_remote()) {
+        let wait = match (self.once, context.is_remote()) {
             (true, _) => Duration::ZERO,
             (false, true) => REMOTE_WAIT,
             (false, false) => WAIT,
         };
-        let fetch = FetchSubscription {
-            timeout_ms: u64::try_from(wait.as_millis()).ok(),
-            from_seq: self.from_seq.filter(|_| self.epoch.is_none()),
-            ..self.request(Vec::new())
+        let terms = Terms {
+            name: self.input.name.clone(),
+            label: label.unwrap_or_else(|| format!("{agent}-{}", std::process::id())),
+            lease: Duration::from_secs(self.lease_seconds),
+            wait,
+            window: shown.subscription.window,
+            once: self.once,
         };
-        let answer: FetchAnswer = self.context.read(&self.args.team, fetch)?;
-        if answer.epoch.is_some() {
-            self.from_seq = None;
+        let from_seq = from.and_then(|from| from.parse().ok());
+        let calls = CommandLine {
+            context,
+            args: &self,
+            stopping,
+        };
+        let mut consumer = Consumer::new(calls, terms, from_seq);
+        let done = consumer.consume();
+        let released = consumer.epoch().map(|epoch| consumer.calls.release(epoch));
+        if let End::Held(answer) = done? {
+            return Err(held(&answer));
         }
-        Ok(answer)
+        released.transpose()?;
+        Ok(Exit::Done)
+    }
+}
+
+/// The calls of `subscribe`.
+struct CommandLine<'a> {
+    context: &'a mut Context,
+    args: &'a Args,
+    /// Becomes true after SIGTERM or SIGINT.
+    stopping: Arc<AtomicBool>,
+}
+
+/// An event that was printed.
+struct Printed {
+    /// True if the reader of the output may have left before it read the line.
+    is_reader_gone: bool,
+}
+
+impl Job for Printed {
+    fn poll(&mut self) -> Option<Run> {
+        Some(match self.is_reader_gone {
+            true => Run::failed("the reader of the output has left"),
+            false => Run::Succeeded,
+        })
     }
 
-    fn request(&self, holding: Vec<u64>) -> FetchSubscription {
-        FetchSubscription {
-            name: self.args.input.name.clone(),
-            consumer: Some(self.label.clone()),
-            epoch: self.epoch,
-            holding: Some(holding),
-            lease_ms: Some(self.args.lease_seconds * 1_000),
-            ..FetchSubscription::default()
-        }
+    fn cancel(&mut self) {}
+}
+
+impl Calls for CommandLine<'_> {
+    type Error = CommandError;
+
+    fn fetch(&mut self, fetch: FetchSubscription) -> Result<FetchAnswer, CommandError> {
+        self.context.read(&self.args.team, fetch)
     }
 
-    /// Forgets the lease, because another consumer took over.
-    fn lost_lease(&mut self) {
-        self.epoch = None;
-        let name = &self.args.input.name;
-        let note = format!("another consumer took over {name}; waiting for its lease to end");
-        self.context.note(&note);
+    fn ack(&mut self, ack: AckSubscription) -> Result<(), CommandError> {
+        self.context.read(&self.args.team, ack).map(drop)
     }
 
-    fn deliver(&mut self, answer: FetchAnswer) -> Result<(), CommandError> {
-        let mut holding: Vec<u64> = answer.events.iter().map(seq).collect();
-        for delivered in &answer.events {
-            if self.is_over() {
-                return Ok(());
-            }
-            let settled = self.handle(delivered, &holding);
-            match settled {
-                Err(error) if error.code() == "subscription_fenced" => {
-                    self.lost_lease();
-                    return Ok(());
-                }
-                settled => settled?,
-            }
-            holding.retain(|held| *held != seq(delivered));
-        }
-        Ok(())
+    fn nak(&mut self, nak: NakSubscription) -> Result<NakAnswer, CommandError> {
+        self.context.read(&self.args.team, nak)
     }
 
-    fn handle(&mut self, delivered: &DeliveredEvent, holding: &[u64]) -> Result<(), CommandError> {
+    fn code(error: &CommandError) -> &str {
+        error.code()
+    }
+
+    fn start(&mut self, delivered: &DeliveredEvent) -> Result<Box<dyn Job>, CommandError> {
         let Some(path) = &self.args.exec else {
             self.print(delivered)?;
-            return match self.context.out.reader_left() {
-                true => Ok(()),
-                false => self.ack(seq(delivered)),
-            };
+            let is_reader_gone = self.context.out.reader_left();
+            return Ok(Box::new(Printed { is_reader_gone }));
         };
         let program = Program {
             path,
@@ -207,19 +169,39 @@ impl Consumer<'_> {
             team: &self.args.team,
             subscription: &self.args.input.name,
             deadline: self.args.exec_timeout_seconds.map(Duration::from_secs),
-            renewal: Duration::from_secs(self.args.lease_seconds) / 3,
         };
-        let stopping = self.stopping.clone();
-        let is_stopping = move || stopping.load(Ordering::Acquire);
-        let run = program.run(delivered, &is_stopping, || self.renew(holding));
-        match run? {
-            Run::Succeeded => self.ack(seq(delivered)),
-            Run::Failed(reason) => self.nak(delivered, reason),
-            // The event is delivered again under the next lease.
-            Run::Interrupted => Ok(()),
-        }
+        Ok(program.start(delivered))
     }
 
+    fn is_stopping(&self) -> bool {
+        let is_printing = self.args.exec.is_none();
+        self.stopping.load(Ordering::Acquire)
+            || (is_printing && (self.context.out.reader_left() || is_reader_gone()))
+    }
+
+    fn failed(&mut self, reason: &str, answer: &NakAnswer) {
+        let again = match answer.next_at {
+            None => "parked".to_owned(),
+            Some(at) => format!("delivered again after {at}"),
+        };
+        let (seq, attempts) = (answer.seq, answer.attempts);
+        let note = format!("event {seq}: {reason}; attempt {attempts}, {again}");
+        self.context.note(&note);
+    }
+
+    fn lost(&mut self, code: &str) {
+        let name = &self.args.input.name;
+        let note = match code {
+            "subscription_fenced" => {
+                format!("another consumer took over {name}; waiting for its lease to end")
+            }
+            _ => format!("{name} no longer knows the deliveries; fetching the events again"),
+        };
+        self.context.note(&note);
+    }
+}
+
+impl CommandLine<'_> {
     fn print(&mut self, delivered: &DeliveredEvent) -> Result<(), CommandError> {
         let view = self.context.view();
         match self.context.out.is_json() {
@@ -235,48 +217,8 @@ impl Consumer<'_> {
         self.context.out.flush()
     }
 
-    fn renew(&mut self, holding: &[u64]) -> Result<(), CommandError> {
-        let renewal = FetchSubscription {
-            limit: Some(0),
-            timeout_ms: Some(0),
-            ..self.request(holding.to_vec())
-        };
-        self.context.read(&self.args.team, renewal).map(drop)
-    }
-
-    fn ack(&mut self, seq: u64) -> Result<(), CommandError> {
-        let ack = AckSubscription {
-            name: self.args.input.name.clone(),
-            epoch: self.epoch.unwrap_or_default(),
-            seqs: vec![seq],
-        };
-        self.context.read(&self.args.team, ack).map(drop)
-    }
-
-    fn nak(&mut self, delivered: &DeliveredEvent, reason: String) -> Result<(), CommandError> {
-        let nak = NakSubscription {
-            name: self.args.input.name.clone(),
-            epoch: self.epoch.unwrap_or_default(),
-            seq: seq(delivered),
-            reason: Some(reason.clone()),
-            delay_ms: None,
-        };
-        let answer = self.context.read(&self.args.team, nak)?;
-        let again = match answer.next_at {
-            None => "parked".to_owned(),
-            Some(at) => format!("delivered again after {at}"),
-        };
-        let (seq, attempts) = (answer.seq, answer.attempts);
-        let note = format!("event {seq}: {reason}; attempt {attempts}, {again}");
-        self.context.note(&note);
-        Ok(())
-    }
-
     /// Ends the lease, so that another consumer can take over at once.
-    fn release(&mut self) -> Result<(), CommandError> {
-        let Some(epoch) = self.epoch.take() else {
-            return Ok(());
-        };
+    fn release(&mut self, epoch: u64) -> Result<(), CommandError> {
         let name = self.args.input.name.clone();
         let release = ReleaseSubscription { name, epoch };
         match self.context.read(&self.args.team, release) {
@@ -298,10 +240,6 @@ fn is_reader_gone() -> bool {
     let gone = PollFlags::ERR | PollFlags::HUP;
     let ready = poll(&mut polled, Some(&now));
     ready.is_ok() && polled.iter().any(|fd| fd.revents().intersects(gone))
-}
-
-fn seq(delivered: &DeliveredEvent) -> u64 {
-    delivered.event.event.seq
 }
 
 fn held(answer: &FetchAnswer) -> CommandError {

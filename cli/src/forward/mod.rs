@@ -13,7 +13,7 @@ mod remote;
 mod resident;
 pub mod runtime;
 mod transport;
-mod trust;
+pub mod trust;
 mod unknown;
 mod upload;
 

@@ -3,18 +3,16 @@
 
 use super::client::{Deadlines, Exchange, Peer, VERSION, exchanged};
 use super::connection::Connection;
-use super::trust::Trust;
+use super::trust::{certificates, client_config, handshake_failure};
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit};
 use crate::file::{check_private, open};
-use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{CertificateError, ClientConfig, ClientConnection, StreamOwned};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use std::fmt;
 use std::io::{self, Read};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -139,7 +137,7 @@ impl Remote {
             }
             Ok(())
         });
-        shaken.map_err(|error| self.unreachable(&handshake_failure(&error)))?;
+        shaken.map_err(|error| self.unreachable(&handshake_failure(&error, REMOTE_CA)))?;
         exchanged(
             Box::new(connection),
             self,
@@ -168,35 +166,9 @@ impl Remote {
     fn config(&self) -> Result<ClientConfig, CommandError> {
         let trusted = match &self.authorities {
             None => rustls_native_certs::load_native_certs().certs,
-            Some(file) => certificates(file)?,
+            Some(file) => certificates(REMOTE_CA, file)?,
         };
-        let provider = Arc::new(ring::default_provider());
-        let verifier = Trust::in_these(trusted, provider.clone());
-        let verifier = verifier.map_err(|error| self.unreachable(&error.to_string()))?;
-        let builder = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| self.unreachable(&error.to_string()))?;
-        Ok(builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier))
-            .with_no_client_auth())
-    }
-}
-
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, CommandError> {
-    let invalid = |why: &str| {
-        let message = format!(
-            "{} (from {REMOTE_CA}) holds no PEM certificate: {why}",
-            file.display()
-        );
-        CommandError::invalid(REMOTE_CA, message)
-    };
-    let certificates = CertificateDer::pem_file_iter(file)
-        .and_then(|certificates| certificates.collect::<Result<Vec<_>, _>>())
-        .map_err(|error| invalid(&error.to_string()))?;
-    match certificates.is_empty() {
-        true => Err(invalid("it has no certificate")),
-        false => Ok(certificates),
+        client_config(trusted).map_err(|error| self.unreachable(&error.to_string()))
     }
 }
 
@@ -226,26 +198,6 @@ impl Peer for Remote {
         CommandError::unreachable(message).or_hint(format!(
             "check that the daemon is running, and that {REMOTE_CA} names the certificates to trust"
         ))
-    }
-}
-
-/// Describes a failed TLS handshake. Explains certificate errors.
-fn handshake_failure(error: &io::Error) -> String {
-    let cause = error.get_ref().and_then(|inner| inner.downcast_ref());
-    match cause {
-        Some(rustls::Error::InvalidCertificate(why)) => match why {
-            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-                "its certificate has expired".to_owned()
-            }
-            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-                "its certificate is not valid yet".to_owned()
-            }
-            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-                "its certificate is of another name".to_owned()
-            }
-            _ => format!("it shows a certificate that {REMOTE_CA} does not vouch for"),
-        },
-        _ => format!("TLS: {error}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Verifies the daemon's certificate. A certificate is accepted if a trusted certificate signed it according to the usual
+//! Verifies the certificate of a server: of a daemon on another machine, or of the receiver of a subscription. A certificate is accepted if a trusted certificate signed it according to the usual
 //! rules of TLS, or if it is itself a trusted certificate, byte for byte.
 //!
 //! The second way is needed for self-signed certificates. Such certificates are often marked as authorities, and the
@@ -6,10 +6,70 @@
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::CryptoProvider;
+use crate::exit::CommandError;
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
+
+/// Returns the configuration of a client that trusts the certificates.
+pub fn client_config(trusted: Vec<CertificateDer<'static>>) -> Result<ClientConfig, Error> {
+    let provider = Arc::new(ring::default_provider());
+    let verifier = Trust::in_these(trusted, provider.clone())?;
+    let builder = ClientConfig::builder_with_provider(provider);
+    Ok(builder
+        .with_safe_default_protocol_versions()?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth())
+}
+
+/// Reads the certificates of a PEM file. `name` is the field or variable that names the file.
+pub fn certificates(
+    name: &str,
+    file: &Path,
+) -> Result<Vec<CertificateDer<'static>>, CommandError> {
+    let invalid = |why: &str| {
+        let message = format!(
+            "{} (from {name}) holds no PEM certificate: {why}",
+            file.display()
+        );
+        CommandError::invalid(name, message)
+    };
+    let certificates = CertificateDer::pem_file_iter(file)
+        .and_then(|certificates| certificates.collect::<Result<Vec<_>, _>>())
+        .map_err(|error| invalid(&error.to_string()))?;
+    match certificates.is_empty() {
+        true => Err(invalid("it has no certificate")),
+        false => Ok(certificates),
+    }
+}
+
+/// Describes a failed TLS handshake. Explains certificate errors. `trusted` names the field or variable of the trusted
+/// certificates.
+pub fn handshake_failure(error: &io::Error, trusted: &str) -> String {
+    let cause = error.get_ref().and_then(|inner| inner.downcast_ref());
+    match cause {
+        Some(Error::InvalidCertificate(why)) => match why {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                "its certificate has expired".to_owned()
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                "its certificate is not valid yet".to_owned()
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                "its certificate is of another name".to_owned()
+            }
+            _ => format!("it shows a certificate that {trusted} does not vouch for"),
+        },
+        _ => format!("TLS: {error}"),
+    }
+}
 
 /// A verifier of server certificates.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use crate::render::prelude::*;
 use teamlog_team::subscription::SubscriptionFilter;
+use teamlog_team::subscription::runner::SubscriptionRunner;
 use teamlog_team::subscription::manage::{
     FailingEvent, ParkedShown, SubscriptionAnswer, SubscriptionDeleted, SubscriptionListAnswer,
     SubscriptionShown,
@@ -13,6 +14,11 @@ pub fn list(answer: &SubscriptionListAnswer, view: &View) -> Vec<String> {
     let mut shown = vec![heading(view, &answer.team, &format!(": {count}"))];
     let rows = answer.subscriptions.iter().map(|one| row(one, view));
     push_below(&mut shown, lines(rows, 2, view));
+    for one in &answer.subscriptions {
+        if let Some(error) = one.run_by.as_ref().and_then(last_error) {
+            shown.push(format!("  {}: {error}", visible(&one.name)));
+        }
+    }
     for name in &answer.damaged {
         shown.push(format!("  {}  the file is damaged", visible(name)));
     }
@@ -42,6 +48,13 @@ fn consumer(one: &SubscriptionShown, view: &View) -> String {
         }
         _ => "no consumer".to_owned(),
     }
+}
+
+/// Renders the error of the daemon that runs a subscription, if the last delivery failed.
+fn last_error(runner: &SubscriptionRunner) -> Option<String> {
+    let error = runner.last_error.as_ref()?;
+    let (target, error) = (visible(&runner.target), visible(error));
+    Some(format!("last error of {target}: {error}"))
 }
 
 fn filter(filter: &SubscriptionFilter) -> String {
@@ -76,6 +89,11 @@ pub fn one(answer: &SubscriptionAnswer, view: &View) -> Vec<String> {
         one.position, one.last_seq, one.behind, one.window, one.max_attempts
     ));
     shown.push(format!("  {}", visible(&consumer(one, view))));
+    if let Some(runner) = &one.run_by {
+        let (pid, target) = (runner.pid, visible(&runner.target));
+        shown.push(format!("  run by the daemon {pid}: {target}"));
+        shown.extend(last_error(runner).map(|error| format!("  {error}")));
+    }
     push_below(
         &mut shown,
         lines(

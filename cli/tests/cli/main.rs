@@ -82,6 +82,7 @@ mod schemas;
 mod sharing;
 mod sqlite;
 mod stopped;
+mod subscription_posts;
 mod subscriptions;
 mod surface;
 mod surfaces;

@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 const HANDLE: &str = "echo $TEAMLOG_EVENT_SEQ >> handled";
 
 /// Appends events of kind `built`. Returns their seqs.
-fn built(cli: &Cli, count: usize) -> Vec<u64> {
+pub fn built(cli: &Cli, count: usize) -> Vec<u64> {
     (0..count)
         .map(|_| {
             let answer: Value = parse(&cli.ok("append demo --kind built --actor ci --json"));
@@ -20,17 +20,17 @@ fn built(cli: &Cli, count: usize) -> Vec<u64> {
 }
 
 /// Returns the seqs in the file `handled`.
-fn handled(cli: &Cli) -> Vec<u64> {
+pub fn handled(cli: &Cli) -> Vec<u64> {
     let text = std::fs::read_to_string(cli.dir().join("handled")).unwrap_or_default();
     text.lines().map(|line| line.parse().unwrap()).collect()
 }
 
-fn shown(cli: &Cli) -> Value {
+pub fn shown(cli: &Cli) -> Value {
     parse(&cli.ok("subscription show demo w --json"))
 }
 
 /// Returns the position; 0 before the subscription exists.
-fn position(cli: &Cli) -> u64 {
+pub fn position(cli: &Cli) -> u64 {
     let ran = cli.run("subscription show demo w --json");
     match ran.code {
         Some(0) => parse::<Value>(&ran.stdout)["subscription"]["position"]
@@ -337,4 +337,121 @@ fn the_daemon_runs_the_subscriptions_of_a_private_file() {
     );
     let error = cli.refused_json(1, "serve");
     assert!(error.message.contains("exec"), "{error:?}");
+}
+
+#[test]
+fn a_window_runs_programs_at_the_same_time_and_keeps_the_order_of_a_task() {
+    let cli = Cli::with_team();
+    let mut all = Vec::new();
+    for task in ["1", "1", "2", "3", "4"] {
+        let line = format!("append demo --kind built --actor ci --task-id {task} --json");
+        let answer: Value = parse(&cli.ok(&line));
+        all.push(answer["seq"].as_u64().unwrap());
+    }
+    // Each program waits until four programs have started. The second event of task 1 waits for the first one.
+    let script = "echo $TEAMLOG_EVENT_SEQ >> started; \
+        while [ $(wc -l < started) -lt 4 ]; do sleep 0.01; done; echo $TEAMLOG_EVENT_SEQ >> handled";
+    let ran = run(&cli, "--once --window 8 --exec-timeout-seconds 60", script);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let started = std::fs::read_to_string(cli.dir().join("started")).unwrap();
+    let last = started.lines().last().unwrap();
+    assert_eq!(last, all[1].to_string(), "{started}");
+    let mut done = handled(&cli);
+    assert_eq!(done.last(), Some(&all[1]));
+    done.sort_unstable();
+    assert_eq!(done, all);
+    assert_eq!(position(&cli), all[4]);
+    // One program that fails does not stop the others.
+    let more = built(&cli, 3);
+    let fails = format!("[ $TEAMLOG_EVENT_SEQ = {} ] && exit 1; {HANDLE}", more[0]);
+    let ran = run(&cli, "--once --window 8", &fails);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("exit status: 1"), "{ran:?}");
+    assert_eq!(handled(&cli)[5..], more[1..]);
+    assert_eq!(shown(&cli)["failing"][0]["seq"], more[0]);
+}
+
+#[test]
+fn a_consumer_whose_deliveries_are_forgotten_gets_the_events_again() {
+    let cli = Cli::with_team();
+    let all = built(&cli, 2);
+    // The file that a power loss can remove.
+    let delivery = cli.dir().join("teams/demo/subscriptions/w.delivery");
+    let script = format!(
+        "[ -e once ] || {{ touch once; rm {}; }}; {HANDLE}",
+        delivery.display()
+    );
+    let mut consumer = subscribe(&cli, "", &script)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    until("the events are settled", || position(&cli) == all[1]);
+    stop(&consumer);
+    assert_eq!(consumer.wait().unwrap().code(), Some(0));
+    let mut notes = String::new();
+    consumer
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut notes)
+        .unwrap();
+    assert!(notes.contains("no longer knows the deliveries"), "{notes}");
+    assert_eq!(handled(&cli), [all[0], all[0], all[1]]);
+}
+
+#[test]
+fn a_daemon_that_is_killed_at_any_time_misses_no_event_and_settles_each_once() {
+    let cli = Cli::with_team();
+    let text = "[[subscription]]\nteam = \"demo\"\nname = \"w\"\nkind = \"built\"\nfrom = \"start\"\nwindow = 4\n\
+        exec = [\"sh\", \"-c\", \"echo $TEAMLOG_EVENT_SEQ $TEAMLOG_EVENT_ATTEMPT >> handled\"]\n";
+    let file = cli.file("subscriptions.toml", text);
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+    cli.ok("subscribe demo w --kind built --from start --window 4 --once");
+    let all = built(&cli, 40);
+    let runs = || {
+        let text = std::fs::read_to_string(cli.dir().join("handled")).unwrap_or_default();
+        let lines = text.lines().map(|line| {
+            let (seq, attempt) = line.split_once(' ').unwrap();
+            assert_eq!(attempt, "1", "a kill of the daemon is no failure of the event");
+            seq.parse().unwrap()
+        });
+        lines.collect::<Vec<u64>>()
+    };
+    let (mut kills, mut settled) = (0, 0);
+    while position(&cli) < all[39] {
+        let daemon = Daemon::of(&cli);
+        // The daemon before this one was killed, so its lease has to end first: the test ends it.
+        free(&cli);
+        let count = runs().len();
+        let enough = count + 1 + kills * 5 % 9;
+        until("the daemon has handled events", || {
+            runs().len() >= enough || position(&cli) >= all[39]
+        });
+        daemon.kill();
+        kills += 1;
+        let now = position(&cli);
+        assert!(now >= settled, "the position moved back: {now} < {settled}");
+        settled = now;
+        assert!(kills < 60, "{:?}", runs());
+    }
+    let done = runs();
+    let once: BTreeSet<u64> = done.iter().copied().collect();
+    assert_eq!(once.into_iter().collect::<Vec<_>>(), all);
+    assert!(kills >= 4, "{kills} kills");
+    // Per kill, at most the window's number of events runs again.
+    assert!(done.len() <= all.len() + kills * 4, "{} runs, {kills} kills", done.len());
+}
+
+/// Ends the lease of a consumer that was killed.
+fn free(cli: &Cli) {
+    let epoch = shown(cli)["subscription"]["epoch"].as_u64().unwrap();
+    let consumer = shown(cli)["subscription"]["consumer"].clone();
+    let is_dead = |consumer: &str| {
+        let pid = consumer.strip_prefix("daemon-").unwrap();
+        !Path::new("/proc").join(pid).exists()
+    };
+    if consumer.as_str().is_some_and(is_dead) {
+        let input = json!({"team_name": "demo", "name": "w", "epoch": epoch});
+        cli.ok(&format!("api release-subscription --input '{input}'"));
+    }
 }

@@ -77,7 +77,12 @@ impl Log {
     /// Watches for the head to move, or for another log to replace this log. To miss no event, create the watch first, then read,
     /// then wait.
     pub fn watch(&self) -> Result<Watch> {
-        Watch::new(self.storage.clone(), &self.dir)
+        self.watch_with(Vec::new())
+    }
+
+    /// Watches for the head to move, and for one of the `files` to change.
+    pub fn watch_with(&self, files: Vec<PathBuf>) -> Result<Watch> {
+        Watch::new(self.storage.clone(), &self.dir, files)
     }
 
     /// Returns a reader while another process holds the lock and recovers the bytes after the head. If there is no head, that process is

@@ -211,6 +211,11 @@ impl Route {
         let of_team = false;
         Route { of_team, ..self }
     }
+    /// Lets a route with a body also answer as a stream.
+    pub(super) fn also_streams(self) -> Route {
+        let streams = true;
+        Route { streams, ..self }
+    }
     /// Lets the route also answer as a stream. The input fields of such a route keep the names of the input's type.
     pub(super) fn streams(self) -> Route {
         let streams = true;

@@ -41,7 +41,7 @@ use crate::served::{DAMAGED, Served};
 use request::{RequestContext, noting};
 use serde::de::DeserializeOwned;
 use table::RouteLookup;
-use teamlog_team::Code;
+use teamlog_team::{Code, Notes, RootOptions, Team};
 use teamlog_team::api::{self, Effect, Operation};
 use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::redaction::redact;
@@ -177,6 +177,16 @@ pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
         return Err(Problem::invalid(input::AT, format!("{} {rule}", input::AT)));
     }
     endpoint::typed(route.id, read.fields)
+}
+
+/// Opens the team of a call, with the rights of its caller.
+pub(crate) fn team_of(served: &Served, call: &Call) -> Result<Team, Problem> {
+    let options = RootOptions {
+        notes: Notes::default(),
+        authenticated: call.caller.authenticated(),
+        ..served.root().options().clone()
+    };
+    Ok(served.root().with_options(options).team(&call.team)?)
 }
 
 /// Makes the reply for a method that the path does not support.

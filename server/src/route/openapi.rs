@@ -155,7 +155,7 @@ fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
         parameters.extend(mutates.then(|| parameter(TEAM, "query", false, team)));
         parameters.extend(headers(mutates));
     }
-    if route.streams {
+    if route.streams && route.method == Method::Get {
         parameters.push(json!({"$ref": "#/components/parameters/known"}));
     }
     described["parameters"] = parameters.into();

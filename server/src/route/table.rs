@@ -129,6 +129,9 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .of_now(),
         Route::looks("/v1/subscriptions/{name}/fetch", "fetchSubscription", subscriptions::fetch)
             .like::<subscription::fetch::FetchSubscription>()
+            .doc("Take or renew the lease of a subscription, and get its next events; with `Accept: text/event-stream` \
+                as a stream, whose events are acknowledged as usual")
+            .also_streams()
             .in_body(),
         Route::answers::<subscription::settle::AckSubscription>("/v1/subscriptions/{name}/ack", "ackSubscription")
             .in_body(),

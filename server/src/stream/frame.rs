@@ -1,6 +1,7 @@
 //! Frames of a stream, in the format `text/event-stream`.
 
 use hyper::body::Bytes;
+use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use teamlog_team::Recorded;
@@ -41,9 +42,19 @@ pub fn redacted(frame: Bytes, agent: &str) -> Bytes {
     }
 }
 
+/// Returns a frame with the name of an event and JSON.
+pub fn named(event: &str, data: &Value) -> String {
+    format!("event: {event}{DATA}{data}\n\n")
+}
+
+/// Returns a frame with a seq and JSON of one line.
+pub fn with_id(seq: u64, data: &str) -> String {
+    format!("id: {seq}{DATA}{data}\n\n")
+}
+
 /// Returns the last frame for a client whose stream is ended: the position from which to resume, and the reason.
 pub fn cut(after: u64, why: &str) -> String {
-    let why = serde_json::Value::from(why);
+    let why = Value::from(why);
     format!("event: cut\nid: {after}\ndata: {{\"after\":{after},\"why\":{why}}}\n\n")
 }
 

@@ -4,10 +4,13 @@
 //! listener. The queues are bounded. If a client reads too slowly, its stream is ended with the position from which to
 //! resume. A client that asks for earlier events gets pages of the log at its own speed. The thread that sends these pages
 //! also sends new events, so there is neither a gap nor a repetition.
+//!
+//! A fetch of a durable subscription can be a stream, too (`subscription.rs`).
 
 mod feed;
 mod frame;
 mod listener;
+mod subscription;
 
 use crate::call::{Call, Method};
 use crate::options::Answering;
@@ -16,6 +19,7 @@ use crate::route::{self, Problem, last_event_id};
 use crate::served::Served;
 use feed::Feed;
 use listener::Listener;
+use subscription::Streams;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use teamlog_team::log::events::{Events, ahead};
@@ -29,6 +33,7 @@ const HEARTBEAT: &[u8] = b":\n\n";
 #[derive(Debug, Default)]
 pub struct Hub {
     feeds: Mutex<BTreeMap<String, Arc<Feed>>>,
+    subscriptions: Streams,
 }
 
 /// Returns the function that answers all calls, including streams.
@@ -40,10 +45,12 @@ pub fn answering() -> Answering {
 impl Hub {
     /// Answers a call.
     pub fn answer(&self, served: &Arc<Served>, call: &Call) -> Answer {
-        if !is_stream(call) {
-            return route::answer(served, call).into();
-        }
-        match self.listen(served, call) {
+        let streamed = match (call.wants_stream, call.method) {
+            (true, Method::Get) if is_feed(call) => self.listen(served, call),
+            (true, Method::Post) if is_fetch(&call.path) => self.subscriptions.start(served, call),
+            _ => return route::answer(served, call).into(),
+        };
+        match streamed {
             Ok(streamed) => Answer::Streamed(streamed),
             Err(problem) => problem.into_reply().into(),
         }
@@ -80,6 +87,11 @@ impl Hub {
     }
 }
 
-fn is_stream(call: &Call) -> bool {
-    call.wants_stream && call.method == Method::Get && call.path == ["v1", "events"]
+fn is_feed(call: &Call) -> bool {
+    call.path == ["v1", "events"]
+}
+
+fn is_fetch(path: &[String]) -> bool {
+    matches!(path, [version, noun, _, verb]
+        if version == "v1" && noun == "subscriptions" && verb == "fetch")
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::subscription::SubscriptionFiles;
+use crate::subscription::runner::shown_runner;
 
 pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let files = SubscriptionFiles::below(seen.root.storage().as_ref(), &seen.dir);
@@ -11,12 +12,15 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let head = reader.map_or(u64::MAX, |reader| reader.head().last_seq);
     let now = seen.root.options().clock.now();
     let (mut damaged, mut ahead, mut parked) = (Vec::new(), Vec::new(), Vec::new());
-    let mut consumers = BTreeMap::new();
+    let (mut consumers, mut runners) = (BTreeMap::new(), BTreeMap::new());
     for name in &names {
-        if let Ok(Some(state)) = files.read(name)
-            && let Some((consumer, _)) = state.holder(now)
-        {
-            consumers.insert(name.clone(), consumer.to_owned());
+        if let Ok(Some(state)) = files.read(name) {
+            if let Some((consumer, _)) = state.holder(now) {
+                consumers.insert(name.clone(), consumer.to_owned());
+            }
+            if let Some(runner) = shown_runner(&files, (name, &state), now) {
+                runners.insert(name.clone(), runner);
+            }
         }
         match files.read(name) {
             Err(Failure::Refused(_)) => damaged.push(name.clone()),
@@ -29,15 +33,25 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     }
     let details = json!({
         "subscriptions": names.len(), "damaged": damaged, "ahead": ahead, "parked": parked,
-        "consumers": consumers,
+        "consumers": consumers, "run_by": runners,
     });
     let running: Vec<String> = consumers
         .iter()
-        .map(|(name, consumer)| format!("{name} by {consumer}"))
+        .map(|(name, consumer)| match runners.get(name) {
+            Some(runner) => format!("{name} by {consumer} ({})", runner.target),
+            None => format!("{name} by {consumer}"),
+        })
+        .collect();
+    let failing: Vec<String> = runners
+        .iter()
+        .filter_map(|(name, runner)| Some(format!("{name}: {}", runner.last_error.as_ref()?)))
         .collect();
     let useless = damaged.iter().chain(&ahead).map(String::as_str);
     let useless: Vec<&str> = useless.collect();
     let mut check = match (useless.as_slice(), parked.as_slice()) {
+        ([], []) if !failing.is_empty() => {
+            Check::warn(format!("the daemon's last delivery failed: {}", failing.join("; ")))
+        }
         ([], []) if running.is_empty() => {
             Check::healthy(format!("{} subscriptions can be read", names.len()))
         }
@@ -51,6 +65,10 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     };
     for name in useless {
         check = check.recommend(seen.command("subscription delete", name));
+    }
+    let without_parked = runners.iter().filter(|(name, _)| !parked.contains(name));
+    for (name, _) in without_parked.filter(|(_, runner)| runner.last_error.is_some()) {
+        check = check.recommend(seen.command("subscription show", name));
     }
     for name in &parked {
         check = check.recommend(seen.command("subscription show", name));

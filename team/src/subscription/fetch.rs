@@ -1,9 +1,14 @@
 //! `fetch-subscription`: takes or renews the lease, and delivers the next events. Waits until an event is due.
 
-use super::{Anchor, Candidate, Due, LEASE_MS_MAX, SubscriptionState, WINDOW_MAX, fenced, micros};
+use super::{
+    Anchor, Candidate, Due, LEASE_MS_MAX, SubscriptionFiles, SubscriptionState, WINDOW_MAX, fenced,
+    micros,
+};
 use crate::log::events::ahead;
 use crate::log::recorded::Recorded;
 use crate::operation::prelude::*;
+use std::thread;
+use teamlog_engine::Watch;
 
 /// Default length of a lease, in milliseconds.
 pub const LEASE_MS: u64 = 30_000;
@@ -11,8 +16,8 @@ pub const LEASE_MS: u64 = 30_000;
 const LEASE_MS_MIN: u64 = 100;
 /// Number of payload bytes after which an answer ends.
 const ANSWER_BYTES: usize = 4 << 20;
-/// Interval at which a wait looks at the files again, because another process can release the lease or replay an event.
-const LOOK: Duration = Duration::from_millis(250);
+/// Shortest time between two looks of a consumer that waits for the lease, because every ack of the other consumer wakes it.
+const HELD_PAUSE: Duration = Duration::from_millis(20);
 /// Shortest time between two durable writes of a position that moves only because events do not match, in microseconds.
 const SKIP_MICROS: i64 = 1_000_000;
 
@@ -112,8 +117,11 @@ impl Team {
         self.check_fetch(&asked)?;
         let deadline = self.control.deadline.clone();
         let end = Instant::now().checked_add(deadline.wait(asked.timeout_ms)?);
-        // The watch starts before the first read of the log, so that no event is missed.
-        let mut watch = self.log.watch()?;
+        names::check_known("name", &asked.name)?;
+        // The watch starts before the first read of the log, so that no event is missed. It also wakes after a change of the
+        // subscription: an ack, a released lease, a replay.
+        let file = SubscriptionFiles::new(self).durable_file(&asked.name);
+        let mut watch = self.log.watch_with(vec![file])?;
         loop {
             let pass = self.fetch_pass(&asked)?;
             asked.epoch = pass.answer.epoch;
@@ -124,9 +132,23 @@ impl Team {
                 return Ok(pass.answer);
             }
             if !pass.more {
-                let wait = left.unwrap_or(LOOK).min(LOOK);
-                let wait = pass.wake.map_or(wait, |wake| wait.min(wake));
-                self.watched(&mut watch, deadline.step(Some(wait)))?;
+                let wait = left.into_iter().chain(pass.wake).min();
+                self.wait_for_change(&mut watch, wait)?;
+                if pass.answer.status == FetchStatus::Held {
+                    thread::sleep(HELD_PAUSE);
+                }
+            }
+        }
+    }
+
+    /// Waits until the log grows or the subscription changes, at most `wait`. Reads no file of the subscription meanwhile.
+    fn wait_for_change(&mut self, watch: &mut Watch, wait: Option<Duration>) -> Result<()> {
+        let (started, deadline) = (Instant::now(), self.control.deadline.clone());
+        loop {
+            let left = wait.map(|wait| wait.saturating_sub(started.elapsed()));
+            let is_over = left == Some(Duration::ZERO) || deadline.is_over();
+            if is_over || self.watched(watch, deadline.step(left))? {
+                return Ok(());
             }
         }
     }

@@ -1,5 +1,6 @@
 //! `subscribe`, `list-subscriptions`, `show-subscription`, `replay-subscription`, `delete-subscription`.
 
+use super::runner::{SubscriptionRunner, shown_runner};
 use super::state::{Subscription, SubscriptionState};
 use super::{
     ATTEMPTS, ATTEMPTS_MAX, Anchor, SUBSCRIPTIONS_MAX, SubscriptionFiles, SubscriptionFilter,
@@ -159,6 +160,9 @@ pub struct SubscriptionShown {
     pub failing_count: usize,
     /// Number of events that were given up
     pub parked_count: usize,
+    /// Daemon that handles the events; absent for an agent with a token
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_by: Option<SubscriptionRunner>,
 }
 
 /// An event whose last delivery failed
@@ -356,7 +360,10 @@ impl Team {
         let (mut subscriptions, mut damaged) = (Vec::new(), Vec::new());
         for name in files.names()? {
             match files.read(&name) {
-                Ok(Some(state)) => subscriptions.push(shown_state(&name, &state, last_seq, now)),
+                Ok(Some(state)) => subscriptions.push(SubscriptionShown {
+                    run_by: self.runner((&name, &state), now),
+                    ..shown_state(&name, &state, last_seq, now)
+                }),
                 Ok(None) => {}
                 Err(Failure::Refused(_)) => damaged.push(name),
                 Err(failed) => return Err(failed),
@@ -403,10 +410,25 @@ impl Team {
         });
         Ok(SubscriptionAnswer {
             team: self.name().to_owned(),
-            subscription: shown_state(name, state, last_seq, now),
+            subscription: SubscriptionShown {
+                run_by: self.runner((name, state), now),
+                ..shown_state(name, state, last_seq, now)
+            },
             failing: failing.collect(),
             parked: parked.collect(),
         })
+    }
+
+    /// Returns the daemon that runs a subscription. Agents with a token do not see the programs of the host.
+    fn runner(
+        &self,
+        subscription: (&str, &SubscriptionState),
+        now: Timestamp,
+    ) -> Option<SubscriptionRunner> {
+        match self.options.authenticated {
+            Some(_) => None,
+            None => shown_runner(&SubscriptionFiles::new(self), subscription, now),
+        }
     }
 
     /// Marks parked events for replay. The next fetches deliver them, one at a time and in order of seq.
@@ -502,5 +524,6 @@ fn shown_state(
         unsettled_count: delivery.delivered.len(),
         failing_count: kept.failures.len(),
         parked_count: kept.parked.len(),
+        run_by: None,
     }
 }

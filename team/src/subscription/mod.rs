@@ -10,6 +10,7 @@
 
 pub mod fetch;
 pub mod manage;
+pub mod runner;
 pub mod settle;
 mod state;
 mod store;

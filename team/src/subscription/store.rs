@@ -1,10 +1,12 @@
 //! The files of a subscription, in `subscriptions/` of the team's directory.
 //!
 //! `NAME.json` is the durable part. It is replaced whole, and synced. `NAME.delivery` is the part that a power loss may remove
-//! or damage: it is replaced without a sync. `NAME.lock` is locked while the files change, and stays when the subscription is
+//! or damage: it is replaced without a sync. `NAME.runner` describes the daemon that runs a program per event, and is not synced
+//! either. `NAME.lock` is locked while the files change, and stays when the subscription is
 //! deleted, so that two processes never lock different files. `NAME.deleted` has the last epoch of a deleted subscription.
 //! Each content file has the digest of its second line in the first line.
 
+use super::runner::SubscriptionRunner;
 use super::state::{Delivery, Subscription, SubscriptionState};
 use crate::handle::team::Team;
 use crate::prelude::*;
@@ -18,6 +20,8 @@ pub const SUBSCRIPTIONS_DIR: &str = "subscriptions";
 const KEPT: &str = ".json";
 /// End of the name of the file with the last epoch of a deleted subscription.
 const DELETED: &str = ".deleted";
+/// End of the name of the file about the daemon that runs the subscription.
+const RUNNER: &str = ".runner";
 /// Maximum size of a file of a subscription, in bytes.
 const BYTES_MAX: u64 = 8 << 20;
 
@@ -58,6 +62,17 @@ impl<'a> SubscriptionFiles<'a> {
 
     fn path(&self, name: &str, end: &str) -> PathBuf {
         self.dir().join(format!("{name}{end}"))
+    }
+
+    /// Returns the path of the durable file of a subscription.
+    pub fn durable_file(&self, name: &str) -> PathBuf {
+        self.path(name, KEPT)
+    }
+
+    /// Reads the description of the daemon that runs the subscription. A damaged file counts as missing.
+    pub fn runner(&self, name: &str) -> Option<SubscriptionRunner> {
+        let bytes = self.bytes(&self.path(name, RUNNER)).ok()??;
+        parsed(&bytes)
     }
 
     /// Returns the names of all subscriptions, sorted.
@@ -165,6 +180,22 @@ impl LockedFiles<'_> {
         self.write(".delivery", &state.delivery, false)
     }
 
+    /// Writes or removes the description of the daemon that runs the subscription.
+    pub fn keep_runner(&self, runner: Option<&SubscriptionRunner>) -> Result<()> {
+        match runner {
+            Some(runner) => self.write(RUNNER, runner, false),
+            None => self.remove_file(RUNNER),
+        }
+    }
+
+    fn remove_file(&self, end: &str) -> Result<()> {
+        let path = self.files.path(self.name, end);
+        match self.files.storage.remove_file(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            removed => Ok(removed.map_err(Error::io("remove", &path))?),
+        }
+    }
+
     fn write(&self, end: &str, part: &impl Serialize, durable: bool) -> Result<()> {
         let path = self.files.path(self.name, end);
         let failed = |error: serde_json::Error| {
@@ -189,12 +220,8 @@ impl LockedFiles<'_> {
     pub fn remove(&self, epoch: u64) -> Result<()> {
         self.write(DELETED, &epoch, true)?;
         let (dir, storage) = (self.files.dir(), self.files.storage);
-        for end in [".delivery", KEPT] {
-            let path = self.files.path(self.name, end);
-            match storage.remove_file(&path) {
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                removed => removed.map_err(Error::io("remove", &path))?,
-            }
+        for end in [RUNNER, ".delivery", KEPT] {
+            self.remove_file(end)?;
         }
         let synced = storage.sync_dir(&dir);
         Ok(synced.map_err(Error::io("sync", &dir))?)

@@ -1,4 +1,4 @@
-//! The subscriptions that the daemon runs: `subscriptions.toml` of the data root lists them, each with a program.
+//! The subscriptions that the daemon runs: `subscriptions.toml` of the data root lists them, each with a program or a receiver.
 //!
 //! ```toml
 //! [[subscription]]
@@ -11,109 +11,95 @@
 //! The file decides which programs run, so only the daemon's user may have access to it. No backup and no other host has it.
 //! The programs are started by threads of the main thread, which the confinement of the daemon's writes does not cover.
 
-use crate::command::subscribe::program::{Program, Run};
+mod file;
+mod post;
+mod url;
+
+use crate::command::subscribe::consumer::{Calls, Consumer, Job, Terms};
+use crate::command::subscribe::program::Program;
 use crate::env::ProcessEnv;
-use crate::exit::{CommandError, Exit};
-use crate::file::{check_private, open};
+use crate::exit::CommandError;
 use crate::render::escape::visible;
-use serde::Deserialize;
+pub use file::read;
+use post::{Delivery, Receiving};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::Read;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use teamlog_server::Served;
 use teamlog_team::command::Control;
 use teamlog_team::command::deadline::Deadline;
-use teamlog_team::subscription::fetch::{DeliveredEvent, FetchStatus, FetchSubscription, LEASE_MS};
+use teamlog_team::engine::Timestamp;
+use teamlog_team::subscription::fetch::{DeliveredEvent, FetchAnswer, FetchSubscription, LEASE_MS};
 use teamlog_team::subscription::manage::Subscribe;
-use teamlog_team::subscription::settle::{AckSubscription, NakSubscription, ReleaseSubscription};
+use teamlog_team::subscription::runner::SubscriptionRunner;
+use teamlog_team::subscription::settle::{
+    AckSubscription, NakAnswer, NakSubscription, ReleaseSubscription,
+};
 use teamlog_team::{Failure, Team};
 
 /// Name of the file in the data root.
 pub const FILE: &str = "subscriptions.toml";
-/// Maximum size of the file in bytes.
-const BYTES_MAX: u64 = 1 << 20;
-/// Maximum number of subscriptions in the file. Each has a thread.
-const ENTRIES_MAX: usize = 32;
 /// Pause after an error.
 const PAUSE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(50);
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Stored {
-    #[serde(default)]
-    subscription: Vec<Entry>,
-}
+/// Longest wait of a fetch.
+const WAIT: Duration = Duration::from_secs(30);
 
 /// A subscription of the file.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct Entry {
     team: String,
-    name: String,
-    kind: Option<String>,
-    #[serde(default)]
-    tags: Vec<String>,
-    task: Option<String>,
-    about: Option<String>,
-    trace: Option<String>,
-    by: Option<String>,
-    #[serde(rename = "type")]
-    message_type: Option<String>,
-    not: Option<String>,
-    from: Option<String>,
-    max_attempts: Option<u32>,
-    /// Program and arguments.
-    exec: Vec<String>,
-    /// Time after which the program is killed.
-    timeout_seconds: Option<u64>,
+    subscribe: Subscribe,
+    target: Target,
 }
 
-/// Reads the file. A missing file has no subscriptions.
-///
-/// # Errors
-/// `key_exposed` if others have access to the file, `not_permitted` if it belongs to another user, `invalid_input`; I/O.
-pub fn read(env: &ProcessEnv, root: &Path) -> Result<Vec<Entry>, CommandError> {
-    let path = root.join(FILE);
-    if !path.exists() {
-        return Ok(Vec::new());
+/// The target of a subscription's events.
+#[derive(Debug)]
+pub enum Target {
+    /// A program that runs once per event.
+    Exec {
+        /// Program and arguments.
+        words: Vec<String>,
+        /// Time after which the program is killed.
+        timeout: Option<Duration>,
+    },
+    /// A URL to which each event is posted.
+    Post(Arc<Receiving>),
+}
+
+impl Target {
+    /// Describes the target without arguments, path and query, which can be secrets.
+    fn shown(&self) -> String {
+        match self {
+            Target::Exec { words, .. } => {
+                format!("exec {}", words.first().map_or("", String::as_str))
+            }
+            Target::Post(receiving) => format!("post {}", receiving.url.origin()),
+        }
     }
-    let file = open(env, "subscriptions.toml", &path)?;
-    check_private("subscriptions.toml", &path, &file)?;
-    let shown = path.display().to_string();
-    let failed = |error: std::io::Error| CommandError::io("read", &shown, &error);
-    let owner = file.metadata().map_err(failed)?.uid();
-    if owner != rustix::process::geteuid().as_raw() {
-        let message = format!("{shown} belongs to user {owner}, not to the user of the daemon");
-        return Err(CommandError::new(
-            Exit::NotPermitted,
-            "not_permitted",
-            message,
-        ));
-    }
-    let mut text = String::new();
-    file.take(BYTES_MAX)
-        .read_to_string(&mut text)
-        .map_err(failed)?;
-    let invalid =
-        |why: String| CommandError::invalid("subscriptions.toml", format!("{shown}: {why}"));
-    let stored: Stored = toml::from_str(&text).map_err(|error| invalid(error.to_string()))?;
-    let entries = stored.subscription;
-    if entries.len() > ENTRIES_MAX {
-        let count = entries.len();
-        return Err(invalid(format!(
-            "at most {ENTRIES_MAX} subscriptions, but {count}"
-        )));
-    }
-    match entries.iter().find(|entry| entry.exec.is_empty()) {
-        Some(entry) => Err(invalid(format!("exec of {} is empty", entry.name))),
-        None => Ok(entries),
+
+    fn start(&self, delivered: &DeliveredEvent, about: Delivery<'_>) -> Box<dyn Job> {
+        let (words, timeout) = match self {
+            Target::Post(receiving) => return receiving.start(delivered, about),
+            Target::Exec { words, timeout } => (words, timeout),
+        };
+        let (path, arguments) = words.split_first().unwrap_or((&EMPTY, &[]));
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        let program = Program {
+            path: &PathBuf::from(path),
+            arguments: &arguments,
+            team: about.team,
+            subscription: about.subscription,
+            deadline: *timeout,
+        };
+        program.start(delivered)
     }
 }
+
+static EMPTY: String = String::new();
 
 /// The running subscriptions of a daemon.
 pub struct Runners(Vec<JoinHandle<()>>);
@@ -125,10 +111,11 @@ impl Runners {
         served: &Arc<Served>,
         env: &ProcessEnv,
     ) -> Result<Runners, CommandError> {
+        forget_others(&entries, served);
         let start = |entry: Entry| {
             let (served, env) = (served.clone(), env.clone());
             thread::Builder::new()
-                .name(format!("subscription {}", entry.name))
+                .name(format!("subscription {}", entry.subscribe.name))
                 .spawn(move || entry.run(&served, &env))
                 .map_err(|error| CommandError::io("start", "a thread", &error))
         };
@@ -145,6 +132,22 @@ impl Runners {
     }
 }
 
+/// Removes the descriptions of subscriptions that an earlier daemon ran, and that this one does not run.
+fn forget_others(entries: &[Entry], served: &Served) {
+    let mut kept: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for entry in entries {
+        let names = kept.entry(entry.team.as_str()).or_default();
+        names.push(entry.subscribe.name.as_str());
+    }
+    for team in served.names() {
+        let names = kept.get(team.as_str()).map_or(&[][..], Vec::as_slice);
+        // A team that cannot be opened is reported elsewhere, and its old descriptions do no harm.
+        let _ = served
+            .team(&team)
+            .and_then(|mut team| team.forget_runners(names));
+    }
+}
+
 impl Entry {
     fn run(&self, served: &Arc<Served>, env: &ProcessEnv) {
         let mut last = String::new();
@@ -152,16 +155,13 @@ impl Entry {
             let Err(failure) = self.consume(served) else {
                 continue;
             };
-            // Another consumer took over: wait for its lease without a message.
-            if failure.code() != "subscription_fenced" {
-                let error = failure.to_string();
-                if error != last {
-                    let (team, name) = (&self.team, &self.name);
-                    let line = format!("subscription {name} of {team}: {error}");
-                    env.say(&format!("{}\n", visible(&line)));
-                }
-                last = error;
+            let error = failure.to_string();
+            if error != last {
+                let (team, name) = (&self.team, &self.subscribe.name);
+                let line = format!("subscription {name} of {team}: {error}");
+                env.say(&format!("{}\n", visible(&line)));
             }
+            last = error;
             let until = Instant::now() + PAUSE;
             while Instant::now() < until && !served.is_stopping() {
                 thread::sleep(LOOK);
@@ -169,115 +169,129 @@ impl Entry {
         }
     }
 
-    fn subscribe(&self) -> Subscribe {
-        Subscribe {
-            name: self.name.clone(),
-            kind: self.kind.clone(),
-            tag: Some(self.tags.clone()).filter(|tags| !tags.is_empty()),
-            task_id: self.task.clone(),
-            agent: self.about.clone(),
-            trace_id: self.trace.clone(),
-            actor: self.by.clone(),
-            message_type: self.message_type.clone(),
-            not: self.not.clone(),
-            from: self.from.clone(),
-            window: None,
-            max_attempts: self.max_attempts,
-        }
-    }
-
     /// Delivers events until the daemon stops.
     fn consume(&self, served: &Arc<Served>) -> Result<(), Failure> {
         let mut team = served.team(&self.team)?;
-        team.subscribe(&self.subscribe())?;
+        let shown = team.subscribe(&self.subscribe)?;
         let waits = served.clone();
         team.under(Control {
             deadline: Deadline::as_long_as(move || !waits.is_stopping()),
             ..Control::default()
         });
-        let mut epoch = None;
-        let done = self.deliver(served, &mut team, &mut epoch);
+        let runner = SubscriptionRunner {
+            pid: std::process::id(),
+            target: self.target.shown(),
+            last_error: None,
+            last_error_at: None,
+        };
+        let terms = Terms {
+            name: self.subscribe.name.clone(),
+            label: runner.consumer(),
+            lease: Duration::from_millis(LEASE_MS),
+            wait: WAIT,
+            window: shown.subscription.window,
+            once: false,
+        };
+        let mut calls = DaemonCalls {
+            entry: self,
+            served,
+            team,
+            runner,
+        };
+        calls.record();
+        let mut consumer = Consumer::new(calls, terms, None);
+        let done = consumer.consume();
+        let epoch = consumer.epoch();
+        consumer.calls.end(epoch, done.as_ref().err());
+        done.map(drop)
+    }
+}
+
+/// The calls of a subscription that the daemon runs.
+struct DaemonCalls<'a> {
+    entry: &'a Entry,
+    served: &'a Arc<Served>,
+    team: Team,
+    runner: SubscriptionRunner,
+}
+
+impl DaemonCalls<'_> {
+    fn now(&self) -> Timestamp {
+        self.served.root().options().clock.now()
+    }
+
+    /// Stores the description of this runner. It is information for people, so an error of the disk does not end the deliveries.
+    fn record(&mut self) {
+        let name = &self.entry.subscribe.name;
+        let _ = self.team.record_runner(name, Some(&self.runner));
+    }
+
+    fn set_error(&mut self, error: Option<String>) {
+        if self.runner.last_error != error {
+            self.runner.last_error_at = error.as_ref().map(|_| self.now());
+            self.runner.last_error = error;
+            self.record();
+        }
+    }
+
+    /// Ends the lease. Keeps the description if the deliveries ended with an error.
+    fn end(&mut self, epoch: Option<u64>, error: Option<&Failure>) {
+        let name = self.entry.subscribe.name.clone();
+        match error {
+            Some(error) => self.set_error(Some(error.to_string())),
+            None => {
+                let _ = self.team.record_runner(&name, None);
+            }
+        }
         if let Some(epoch) = epoch {
-            let name = self.name.clone();
             // If the release fails, the lease ends at its time.
-            let _ = team.release_subscription(&ReleaseSubscription { name, epoch });
+            let _ = self
+                .team
+                .release_subscription(&ReleaseSubscription { name, epoch });
         }
-        done
+    }
+}
+
+impl Calls for DaemonCalls<'_> {
+    type Error = Failure;
+
+    fn fetch(&mut self, fetch: FetchSubscription) -> Result<FetchAnswer, Failure> {
+        self.team.fetch_subscription(&fetch)
     }
 
-    fn deliver(
-        &self,
-        served: &Arc<Served>,
-        team: &mut Team,
-        epoch: &mut Option<u64>,
-    ) -> Result<(), Failure> {
-        while !served.is_stopping() {
-            let answer = team.fetch_subscription(&self.fetch(*epoch))?;
-            *epoch = answer.epoch;
-            if let (FetchStatus::Events, Some(epoch)) = (answer.status, answer.epoch) {
-                for delivered in &answer.events {
-                    self.handle(served, (&mut *team, epoch), delivered)?;
-                }
-            }
-        }
-        Ok(())
+    fn ack(&mut self, ack: AckSubscription) -> Result<(), Failure> {
+        self.team.ack_subscription(&ack).map(drop)
     }
 
-    fn fetch(&self, epoch: Option<u64>) -> FetchSubscription {
-        FetchSubscription {
-            name: self.name.clone(),
-            consumer: Some(format!("daemon-{}", std::process::id())),
-            epoch,
-            ..FetchSubscription::default()
-        }
+    fn nak(&mut self, nak: NakSubscription) -> Result<NakAnswer, Failure> {
+        self.team.nak_subscription(&nak)
     }
 
-    fn handle(
-        &self,
-        served: &Arc<Served>,
-        (team, epoch): (&mut Team, u64),
-        delivered: &DeliveredEvent,
-    ) -> Result<(), Failure> {
-        let [path, arguments @ ..] = self.exec.as_slice() else {
-            return Ok(());
-        };
-        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-        let program = Program {
-            path: &PathBuf::from(path),
-            arguments: &arguments,
-            team: &self.team,
-            subscription: &self.name,
-            deadline: self.timeout_seconds.map(Duration::from_secs),
-            renewal: Duration::from_millis(LEASE_MS) / 3,
-        };
-        let seq = delivered.event.event.seq;
-        let renewal = FetchSubscription {
-            holding: Some(vec![seq]),
-            limit: Some(0),
-            timeout_ms: Some(0),
-            ..self.fetch(Some(epoch))
-        };
-        let run = program.run(delivered, &|| served.is_stopping(), || {
-            team.fetch_subscription(&renewal).map(drop)
-        })?;
-        let name = self.name.clone();
-        match run {
-            Run::Succeeded => {
-                let seqs = vec![seq];
-                let ack = AckSubscription { name, epoch, seqs };
-                team.ack_subscription(&ack).map(drop)
-            }
-            Run::Failed(reason) => {
-                let nak = NakSubscription {
-                    name,
-                    epoch,
-                    seq,
-                    reason: Some(reason),
-                    delay_ms: None,
-                };
-                team.nak_subscription(&nak).map(drop)
-            }
-            Run::Interrupted => Ok(()),
-        }
+    fn code(error: &Failure) -> &str {
+        error.code()
     }
+
+    fn start(&mut self, delivered: &DeliveredEvent) -> Result<Box<dyn Job>, Failure> {
+        let about = Delivery {
+            team: &self.entry.team,
+            subscription: &self.entry.subscribe.name,
+            now: self.now(),
+        };
+        Ok(self.entry.target.start(delivered, about))
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.served.is_stopping()
+    }
+
+    fn succeeded(&mut self) {
+        self.set_error(None);
+    }
+
+    fn failed(&mut self, reason: &str, answer: &NakAnswer) {
+        self.set_error(Some(format!("event {}: {reason}", answer.seq)));
+    }
+
+    /// Another consumer took over: this one waits for its lease without a message.
+    fn lost(&mut self, _: &str) {}
 }

@@ -1,5 +1,6 @@
 //! Runs the program of a subscription for an event.
 
+use super::consumer::{Job, Run};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
@@ -9,11 +10,6 @@ use std::time::{Duration, Instant};
 use teamlog_team::projections::RefKind;
 use teamlog_team::subscription::fetch::DeliveredEvent;
 
-/// Interval at which the running program is polled.
-const LOOK: Duration = Duration::from_millis(5);
-/// Time for the running program to end after a signal, before it is killed.
-const GRACE: Duration = Duration::from_secs(5);
-
 pub struct Program<'a> {
     pub path: &'a Path,
     pub arguments: &'a [OsString],
@@ -21,68 +17,35 @@ pub struct Program<'a> {
     pub subscription: &'a str,
     /// Time after which the program is killed.
     pub deadline: Option<Duration>,
-    /// Interval at which the lease is renewed while the program runs.
-    pub renewal: Duration,
 }
 
-/// The outcome of a run.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Run {
-    Succeeded,
-    /// The reason, for people.
-    Failed(String),
-    /// This process was told to end before the program succeeded.
-    Interrupted,
+/// A running program.
+struct RunningProgram {
+    child: Child,
+    started: Instant,
+    deadline: Option<Duration>,
 }
+
+/// A program that could not be started.
+struct Failed(String);
 
 impl Program<'_> {
-    /// Runs the program with the event on standard input, and calls `renew` at intervals. If `renew` fails, kills the program.
-    pub fn run<E>(
-        &self,
-        delivered: &DeliveredEvent,
-        is_stopping: &dyn Fn() -> bool,
-        mut renew: impl FnMut() -> Result<(), E>,
-    ) -> Result<Run, E> {
-        let mut child = match self.start(delivered) {
-            Ok(child) => child,
+    /// Starts the program with the event on standard input.
+    pub fn start(&self, delivered: &DeliveredEvent) -> Box<dyn Job> {
+        match self.spawn(delivered) {
+            Ok(child) => Box::new(RunningProgram {
+                child,
+                started: Instant::now(),
+                deadline: self.deadline,
+            }),
             Err(error) => {
                 let path = self.path.display();
-                return Ok(Run::Failed(format!("cannot run {path}: {error}")));
+                Box::new(Failed(format!("cannot run {path}: {error}")))
             }
-        };
-        let started = Instant::now();
-        let mut renewed = started;
-        let mut stopped = None;
-        loop {
-            match child.try_wait() {
-                Ok(None) => {}
-                Ok(Some(status)) => return Ok(outcome(status, stopped.is_some())),
-                Err(error) => return Ok(Run::Failed(error.to_string())),
-            }
-            if is_stopping() {
-                stopped.get_or_insert_with(Instant::now);
-            }
-            if stopped.is_some_and(|at| at.elapsed() >= GRACE) {
-                kill(&mut child);
-                return Ok(Run::Interrupted);
-            }
-            if let Some(deadline) = self.deadline.filter(|most| started.elapsed() >= *most) {
-                kill(&mut child);
-                let seconds = deadline.as_secs();
-                return Ok(Run::Failed(format!("killed after {seconds} s")));
-            }
-            if renewed.elapsed() >= self.renewal {
-                renewed = Instant::now();
-                if let Err(error) = renew() {
-                    kill(&mut child);
-                    return Err(error);
-                }
-            }
-            thread::sleep(LOOK);
         }
     }
 
-    fn start(&self, delivered: &DeliveredEvent) -> std::io::Result<Child> {
+    fn spawn(&self, delivered: &DeliveredEvent) -> std::io::Result<Child> {
         let event = &delivered.event.event;
         let task = event.refs.get(RefKind::Task);
         let mut child = Command::new(self.path)
@@ -107,16 +70,41 @@ impl Program<'_> {
     }
 }
 
-fn kill(child: &mut Child) {
-    let _ = child.kill();
-    let _ = child.wait();
+impl Job for RunningProgram {
+    fn poll(&mut self) -> Option<Run> {
+        match self.child.try_wait() {
+            Ok(None) => {}
+            Ok(Some(status)) => return Some(outcome(status)),
+            Err(error) => return Some(Run::failed(error.to_string())),
+        }
+        let deadline = self.deadline?;
+        if self.started.elapsed() < deadline {
+            return None;
+        }
+        self.cancel();
+        Some(Run::failed(format!(
+            "killed after {} s",
+            deadline.as_secs()
+        )))
+    }
+
+    fn cancel(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
-fn outcome(status: ExitStatus, is_stopping: bool) -> Run {
+impl Job for Failed {
+    fn poll(&mut self) -> Option<Run> {
+        Some(Run::failed(std::mem::take(&mut self.0)))
+    }
+
+    fn cancel(&mut self) {}
+}
+
+fn outcome(status: ExitStatus) -> Run {
     match status.success() {
         true => Run::Succeeded,
-        // The signal that ends this process may also have ended the program.
-        false if is_stopping => Run::Interrupted,
-        false => Run::Failed(status.to_string()),
+        false => Run::failed(status.to_string()),
     }
 }

@@ -8,5 +8,6 @@ mod page_sessions;
 mod restarts;
 mod root_teams;
 mod stand;
+mod subscriptions;
 mod tour;
 mod waits;
