@@ -151,6 +151,16 @@ pub enum Error {
     /// An earlier write or sync of this handle failed. The handle does nothing more; open the log again.
     #[error("an earlier write to this log failed ({0}): open the log again")]
     Poisoned(String),
+    /// A projection refused an event. The rows of its set stay as of the event before.
+    #[error("the projection {projection} stopped at event {seq}: {why}")]
+    Projection {
+        /// Name of the projection.
+        projection: String,
+        /// Seq of the refused event.
+        seq: u64,
+        /// The projection's reason.
+        why: String,
+    },
     /// A derived file is missing or damaged. The file can be rebuilt from the log.
     #[error("derived file {} is unusable: {why}", path.display())]
     Derived {

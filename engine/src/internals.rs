@@ -49,6 +49,13 @@ pub mod reader {
     pub use crate::reader::{Chain, LocatedFrame, SPAN_BYTES, Span, Spans};
 }
 
+/// The bulk pipeline: folds a log into the derived store on several threads.
+pub mod pipeline {
+    pub use crate::pipeline::{
+        Batch, Bulk, Folded, Progress, Step, Tail, fold_all, holds, write_run,
+    };
+}
+
 /// Digests of files.
 pub mod receipt {
     pub use crate::receipt::hex_digest;

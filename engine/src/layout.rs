@@ -27,6 +27,9 @@ pub(crate) const SALVAGE_DIR: &str = "salvage";
 /// File with the part of a segment that remains after a cut, until this file replaces the segment.
 pub(crate) const SHORTENED_FILE: &str = "shortened";
 
+/// Directory of the rows of projections that programs register: one directory per set.
+pub const PROJECTIONS_DIR: &str = "projections";
+
 /// The actor of the events that the log itself records.
 pub const ENGINE_ACTOR: &str = "teamlog";
 /// The kind of the event that names a quarantine file.

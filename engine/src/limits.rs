@@ -13,6 +13,12 @@ pub const NESTING_MAX: usize = 64;
 /// Largest difference between a host's clock and the journal's clock, in microseconds. A host with a larger difference records
 /// nothing.
 pub const CLOCK_SKEW_MAX: i64 = 2_000_000;
+/// Largest number of projections in one set.
+pub const PROJECTIONS_MAX: usize = 64;
+/// Largest number of bytes of the key of a projection's row.
+pub const PROJECTION_KEY_BYTES_MAX: usize = 1023;
+/// Largest number of bytes of the value of a projection's row.
+pub const PROJECTION_VALUE_BYTES_MAX: usize = 16 << 20;
 /// Segment size above which a group starts a new segment.
 pub const SEGMENT_BYTES_MAX: u64 = 64 << 20;
 /// Number of encoded bytes at which buffered events are written as a group.

@@ -331,19 +331,8 @@ const STATE: std::ops::Range<u8> = 0x01..0xF0;
 /// BLAKE3 of the ordered entries; each key and value follows its length (u32, little-endian).
 pub(crate) fn digest(rows: Rows<'_>) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
-    let mut pending = Vec::with_capacity(1 << 17);
-    for entry in rows.walk(&[STATE.start], &[STATE.end], false) {
-        let entry = entry?;
-        for part in [&*entry.key, &*entry.value] {
-            pending.extend_from_slice(&(part.len() as u32).to_le_bytes());
-            pending.extend_from_slice(part);
-        }
-        if pending.len() >= 1 << 16 {
-            hasher.update(&pending);
-            pending.clear();
-        }
-    }
-    hasher.update(&pending);
+    rows.0
+        .hash_entries(&mut hasher, &[STATE.start], &[STATE.end])?;
     Ok(hasher.finalize().to_hex().to_string())
 }
 

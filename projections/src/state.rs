@@ -4,6 +4,7 @@
 use crate::common::*;
 use crate::tx::{Rows, SeqPage};
 use teamlog_engine::internals::derived::{Anchor, Overlay};
+pub(crate) use teamlog_engine::internals::pipeline::Tail;
 
 /// The state of a team as of an event.
 ///
@@ -15,28 +16,6 @@ pub struct TeamState {
     pub(crate) tail: Tail,
     /// Last folded event; ahead of the tail while the writer writes a group.
     pub(crate) folded: u64,
-}
-
-/// Events that are in no run: their places, and the anchor of a run over them.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Tail {
-    pub places: Vec<Place>,
-    pub last: Option<Anchor>,
-    /// Size of the events in the log, in bytes.
-    pub bytes: u64,
-}
-
-impl Tail {
-    pub fn push(&mut self, event: &Event<'_>, place: Place, crc: u32) {
-        self.places.push(place);
-        self.bytes += u64::from(place.len);
-        self.last = Some(Anchor {
-            seq: event.seq,
-            id: event.id,
-            place,
-            crc,
-        });
-    }
 }
 
 impl TeamState {

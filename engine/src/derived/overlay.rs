@@ -196,6 +196,24 @@ impl<'a> View<'a> {
             over: false,
         }
     }
+    /// Adds the live entries with `from <= key < to` to a digest, in order: each key and value follows its length (u32,
+    /// little-endian).
+    pub fn hash_entries(self, hasher: &mut blake3::Hasher, from: &[u8], to: &[u8]) -> Result<()> {
+        let mut pending = Vec::with_capacity(1 << 17);
+        for entry in self.scan(from, to, false) {
+            let (key, value) = entry?;
+            for part in [&*key, &*value] {
+                pending.extend_from_slice(&(part.len() as u32).to_le_bytes());
+                pending.extend_from_slice(part);
+            }
+            if pending.len() >= 1 << 16 {
+                hasher.update(&pending);
+                pending.clear();
+            }
+        }
+        hasher.update(&pending);
+        Ok(())
+    }
 }
 
 /// An ordered walk over the live entries of a range, changes included.

@@ -24,6 +24,7 @@ mod journal;
 mod limits;
 mod lock;
 mod memory;
+mod projection;
 mod reads;
 mod receipts;
 mod refs;

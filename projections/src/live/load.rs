@@ -6,7 +6,7 @@ use crate::prelude::*;
 use crate::state::Tail;
 use std::io;
 use teamlog_engine::Point;
-use teamlog_engine::internals::derived::{Anchor, Overlay, Store};
+use teamlog_engine::internals::derived::{Overlay, Store};
 use teamlog_engine::storage::Storage;
 
 /// Number of events of a tail above which the bulk pipeline folds the tail.
@@ -149,24 +149,18 @@ impl Live {
 pub(crate) fn open(reader: &Reader) -> Result<Store> {
     let storage = Arc::clone(reader.storage());
     let dir = derived_dir(reader.dir());
-    Ok(Store::open(storage, &dir, &mut holds(reader))?)
+    Ok(Store::open(storage, &dir, &mut |anchor| {
+        pipeline::holds(reader, anchor)
+    })?)
 }
 
 /// Like [`open`], with every run open.
 pub(crate) fn open_held(reader: &Reader) -> Result<Store> {
     let storage = Arc::clone(reader.storage());
     let dir = derived_dir(reader.dir());
-    Ok(Store::open_held(storage, &dir, &mut holds(reader))?)
-}
-
-/// Checks that the log has an event.
-fn holds(reader: &Reader) -> impl FnMut(&Anchor) -> teamlog_engine::Result<bool> {
-    |anchor| {
-        let frame = reader.frame_at(anchor.place)?;
-        Ok(frame.is_some_and(|(event, crc)| {
-            event.seq == anchor.seq && event.id == anchor.id && crc == anchor.crc
-        }))
-    }
+    Ok(Store::open_held(storage, &dir, &mut |anchor| {
+        pipeline::holds(reader, anchor)
+    })?)
 }
 
 /// Returns the usable part of a store with an unusable run: the runs that replaced the unusable run, or else the runs before
