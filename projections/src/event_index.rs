@@ -38,6 +38,11 @@ fn tag_of_kind(kind: &str, tag: &str) -> String {
     [kind, tag].join(" ")
 }
 
+/// Returns the series of the events with a tag.
+pub(crate) fn tag_series(tag: &str) -> Vec<u8> {
+    key::series(TAGS, tag.as_bytes())
+}
+
 fn posting(namespace: u8, name: &str, seq: u64) -> Vec<u8> {
     let mut key = key::series(namespace, name.as_bytes());
     key.extend_from_slice(&seq.to_be_bytes());
@@ -66,7 +71,7 @@ impl IndexQuery<'_> {
         let mut all = Vec::new();
         for tag in &self.tags {
             all.push(match self.kinds.is_empty() {
-                true => vec![key::series(TAGS, tag.as_bytes())],
+                true => vec![tag_series(tag)],
                 false => {
                     let kinds = self.kinds.iter();
                     let names = kinds.map(|kind| tag_of_kind(kind, tag));

@@ -100,8 +100,9 @@ fn print(args: &Args, progress: &Progress) -> Result<(), Error> {
         .to_string(),
         false => {
             let file = args.file.display();
+            let noun = if *events == 1 { "event" } else { "events" };
             format!(
-                "{file}: {events} new events of {}, up to event {seq}",
+                "{file}: {events} new {noun} of {}, up to event {seq}",
                 args.team
             )
         }

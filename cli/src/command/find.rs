@@ -27,8 +27,8 @@ subcommands! {
         })
         .details("All terms must match. Words find whole words in any case; wor* finds words that begin so, and \"two words\" finds \
             them in this order. A minus before a term excludes its matches.\n\n\
-            kind:task, message, report, thread, post or comment; by:AGENT wrote it or created the task; to:AGENT received it or owns \
-            the task; task:ID; status:STATUS and label:LABEL find tasks; after:1d and before:2026-11-20 bound the time.\n\n\
+            kind:task, message, report, thread, post, comment or event; by:AGENT wrote it or created the task; to:AGENT received it or owns \
+            the task; task:ID; status:STATUS and label:LABEL find tasks; tag:NAME=VALUE finds events of other programs; after:1d and before:2026-11-20 bound the time.\n\n\
             The texts are the subject, description, result and error of a task as they are now, the texts of messages and posts, and \
             the titles of threads: of each the first 500 words, of each word the first 40 characters.")
         .examples("\

@@ -44,16 +44,27 @@ fn nothing(answer: &SearchAnswer) -> Vec<String> {
 
 fn row(hit: &SearchHit, view: &View) -> Vec<Cell> {
     let id = match (&*hit.kind, &hit.thread_id) {
-        ("post" | "comment", Some(thread)) => thread,
-        _ => &hit.id,
+        ("post" | "comment", Some(thread)) => thread.clone(),
+        // Other commands take the seq of an event, too, and it is shorter than the id.
+        ("event", _) => hit.seq.to_string(),
+        _ => hit.id.clone(),
     };
     let agent = hit.by.as_ref().or(hit.to.first());
     let title = hit.title.as_deref().or(hit.excerpt.as_deref());
+    let text = match &*hit.kind {
+        "event" => format!(
+            "{} [{}] {}",
+            title.unwrap_or_default(),
+            hit.tags.join(" "),
+            hit.excerpt.as_deref().unwrap_or_default()
+        ),
+        _ => title.unwrap_or_default().to_owned(),
+    };
     vec![
         styled(Style::Dim, &hit.kind),
         styled(Style::Bold, id),
         styled(Style::Dim, view.ago(hit.created_at)),
         plain(agent.map_or("-", String::as_str)),
-        free_text(Style::Plain, title.unwrap_or_default()),
+        free_text(Style::Plain, text.trim_end()),
     ]
 }

@@ -1,7 +1,6 @@
 //! `export --to sqlite FILE` runs the program `teamlog-sqlite`, from the directory of `teamlog` or from `PATH`.
 
 use crate::prelude::*;
-use std::os::unix::fs::PermissionsExt;
 
 /// A directory with a copy of `teamlog`, and an empty directory as `PATH`.
 struct Installed {
@@ -14,17 +13,27 @@ impl Installed {
         for name in ["bin", "path"] {
             std::fs::create_dir(dir.path().join(name)).unwrap();
         }
-        let copy = dir.path().join("bin/teamlog");
-        std::fs::copy(env!("CARGO_BIN_EXE_teamlog"), copy).unwrap();
-        Installed { dir }
+        let installed = Installed { dir };
+        let teamlog = env!("CARGO_BIN_EXE_teamlog");
+        installed.shell(&format!("cp {teamlog} bin/teamlog"));
+        installed
+    }
+
+    /// Runs a shell. This process must not write a program itself: a child process of another test would inherit the open file, and no
+    /// process can run a program that is open for writing.
+    fn shell(&self, script: &str) {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).current_dir(self.dir.path());
+        assert!(shell.status().unwrap().success());
     }
 
     /// Puts a program that prints its arguments into a directory.
     fn program(&self, place: &str) {
-        let path = self.dir.path().join(place).join("teamlog-sqlite");
-        let text = format!("#!/bin/sh\necho {place} \"$@\"\nexit 7\n");
-        std::fs::write(&path, text).unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        let path = format!("{place}/teamlog-sqlite");
+        let lines = format!("'#!/bin/sh' 'echo {place} \"$@\"' 'exit 7'");
+        self.shell(&format!(
+            "printf '%s\\n' {lines} > {path} && chmod +x {path}"
+        ));
     }
 
     fn run(&self, cli: &Cli, line: &str) -> Ran {

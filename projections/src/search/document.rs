@@ -1,8 +1,9 @@
-//! Events as the search finds them: messages, threads and posts.
+//! Events as the search finds them: messages, threads, posts, and events with tags.
 
 use crate::event::message::MessageType;
 use crate::event::thread::ThreadAct;
 use crate::prelude::*;
+use crate::tag::tagged;
 use crate::terms::Words;
 use serde_json::Value;
 use teamlog_engine::limits::NESTING_MAX;
@@ -24,6 +25,8 @@ words! {
         Post = "post",
         /// A post in the thread of a task.
         Comment = "comment",
+        /// An event of another program, which a query finds only by a tag.
+        Event = "event",
     }
 }
 
@@ -41,7 +44,7 @@ impl Kind {
 /// Fields of a message's payload that are no text.
 const NO_TEXTS: [&str; 2] = ["status", "deps"];
 
-/// A message, a thread or a post.
+/// A message, a thread, a post, or an event with tags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     /// Kind of the document.
@@ -56,8 +59,10 @@ pub struct Document {
     pub thread: Option<String>,
     /// Id of the message.
     pub message: Option<String>,
-    /// Texts of the document.
+    /// Texts of the document. The first text of a thread is its title, and of an event its kind.
     pub texts: Vec<String>,
+    /// Tags of an event of another program.
+    pub tags: Vec<String>,
 }
 
 impl Document {
@@ -78,6 +83,7 @@ impl Document {
             thread: Some(fact.thread_id.clone()),
             message: None,
             texts: Vec::new(),
+            tags: Vec::new(),
         };
         match &fact.act {
             ThreadAct::Started(started) => Some(Document {
@@ -97,6 +103,26 @@ impl Document {
             }),
             ThreadAct::Linked(_) => None,
         }
+    }
+
+    /// Returns the document of an event of another program; `None` for an event without tags.
+    pub fn from_tagged(event: &Event<'_>) -> Option<Document> {
+        let content = tagged(event)?;
+        let name = |kind| event.refs.get(kind).map(str::to_owned);
+        let mut texts = vec![event.kind.to_string()];
+        if let Ok(payload) = serde_json::from_str(content.payload) {
+            collect(payload, NESTING_MAX, &mut texts);
+        }
+        Some(Document {
+            kind: Kind::Event,
+            by: event.actor.to_string(),
+            to: name(RefKind::Agent).into_iter().collect(),
+            task: name(RefKind::Task),
+            thread: None,
+            message: None,
+            texts,
+            tags: content.tags,
+        })
     }
 
     /// Returns the words of its texts.
@@ -126,6 +152,7 @@ fn from_message(event: &Event<'_>, sent: &MessageSent) -> Document {
         thread: None,
         message: Some(sent.id.clone()),
         texts,
+        tags: Vec::new(),
     }
 }
 

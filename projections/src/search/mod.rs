@@ -1,6 +1,7 @@
 //! The search: documents, queries, and the answers of the index.
 //!
-//! A task is found by its current texts and fields. A message, a thread and a post are found by the event that recorded them.
+//! A task is found by its current texts and fields. A message, a thread and a post are found by the event that recorded them,
+//! and an event of another program by its tags.
 //! The index is a set of postings per term; [`crate::terms`] defines words and keys.
 
 mod document;

@@ -21,6 +21,8 @@ words! {
         Status = "status",
         /// Label of a task.
         Label = "label",
+        /// Tag of an event.
+        Tag = "tag",
         /// Earliest time.
         After = "after" | "since",
         /// Time before which it was recorded.
@@ -50,6 +52,8 @@ pub enum Matcher {
     Status(Status),
     /// A task with this label.
     Label(String),
+    /// An event of another program with this tag.
+    Tag(String),
 }
 
 /// A term of a query.
@@ -70,4 +74,12 @@ pub struct Query {
     pub first: u64,
     /// Seq of the event after the last that may be found; `None` without a bound.
     pub end: Option<u64>,
+}
+
+impl Query {
+    /// Returns true if a match must have a tag. Only events of other programs have tags.
+    pub(super) fn is_of_tags(&self) -> bool {
+        let mut terms = self.terms.iter();
+        terms.any(|term| !term.is_negated && matches!(term.matcher, Matcher::Tag(_)))
+    }
 }

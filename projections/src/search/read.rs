@@ -2,6 +2,7 @@
 //! postings do not decide.
 
 use super::{Document, Kind, Matcher, Query, TEXT_TERMS, Term};
+use crate::event_index::tag_series;
 use crate::feed;
 use crate::postings::{Stream, prefixed};
 use crate::prelude::*;
@@ -141,6 +142,7 @@ impl TeamState {
                 Matcher::Task(wanted) => *wanted == id,
                 Matcher::Status(status) => task.status == *status,
                 Matcher::Label(label) => task.governed.plan.labels.contains(label),
+                Matcher::Tag(_) => false,
             };
             if is_match == *is_negated {
                 return Ok(None);
@@ -161,10 +163,12 @@ impl TeamState {
         };
         steps.take(TEXT_STEPS + event.payload.len() / STEP_BYTES);
         // Postings of the engine also name foreign events and events without text.
-        if event.foreign {
-            return Ok(None);
-        }
-        let Some(document) = Document::from_event(&event, &Fact::decode(&event)?) else {
+        let document = match event.foreign {
+            true if query.is_of_tags() => Document::from_tagged(&event),
+            true => None,
+            false => Document::from_event(&event, &Fact::decode(&event)?),
+        };
+        let Some(document) = document else {
             return Ok(None);
         };
         let words = document.words();
@@ -176,6 +180,7 @@ impl TeamState {
                 Matcher::To(agent) => document.to.contains(agent),
                 Matcher::Task(task) => document.task.as_ref() == Some(task),
                 Matcher::Status(_) | Matcher::Label(_) => false,
+                Matcher::Tag(tag) => document.tags.contains(tag),
             };
             is_match != term.is_negated
         });
@@ -236,6 +241,10 @@ impl<'a> Search<'a> {
                 Matcher::To(agent) => field(TermKind::To, agent),
                 Matcher::Status(status) => field(TermKind::Status, status.name()),
                 Matcher::Label(label) => field(TermKind::Label, label),
+                Matcher::Tag(_) => {
+                    search.is_over = true;
+                    continue;
+                }
             };
             search.streams.push(Stream::new(rows, [name]));
         }
@@ -248,6 +257,9 @@ impl<'a> Search<'a> {
 
     fn of_texts(state: &'a TeamState, query: &Query) -> Result<Search<'a>> {
         let rows = state.rows();
+        if query.is_of_tags() {
+            return Search::of_tags(state, query);
+        }
         let mut search = Search::new(query, false);
         for matcher in positive(query) {
             let name = match matcher {
@@ -255,7 +267,10 @@ impl<'a> Search<'a> {
                     search.add_words(rows, TEXT_TERMS, phrase, *is_prefix)?;
                     continue;
                 }
-                Matcher::Kind(Kind::Task) | Matcher::Status(_) | Matcher::Label(_) => {
+                Matcher::Kind(Kind::Task | Kind::Event)
+                | Matcher::Status(_)
+                | Matcher::Label(_)
+                | Matcher::Tag(_) => {
                     search.is_over = true;
                     continue;
                 }
@@ -277,6 +292,31 @@ impl<'a> Search<'a> {
         if search.streams.is_empty() {
             let kinds = Kind::ALL.map(Kind::name);
             search.add_kinds(rows, TEXT_TERMS, &kinds);
+        }
+        search.sort()?;
+        Ok(search)
+    }
+
+    /// Searches the events with tags. Only tags and tasks of these events have postings; their texts are examined one by one.
+    fn of_tags(state: &'a TeamState, query: &Query) -> Result<Search<'a>> {
+        let rows = state.rows();
+        let mut search = Search::new(query, false);
+        for matcher in positive(query) {
+            let name = match matcher {
+                Matcher::Tag(tag) => tag_series(tag),
+                Matcher::Task(id) => {
+                    key::series(key::POSTINGS + RefKind::Task as u8, id.as_bytes())
+                }
+                Matcher::Kind(Kind::Event)
+                | Matcher::Words { .. }
+                | Matcher::By(_)
+                | Matcher::To(_) => continue,
+                Matcher::Kind(_) | Matcher::Status(_) | Matcher::Label(_) => {
+                    search.is_over = true;
+                    continue;
+                }
+            };
+            search.streams.push(Stream::new(rows, [name]));
         }
         search.sort()?;
         Ok(search)

@@ -11,9 +11,10 @@ const BEFORE_CHARS: usize = 40;
 /// A match of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchHit {
-    /// `task`, `message`, `report` (a message that reports on a task), `thread`, `post`, or `comment` (a post in a task's thread)
+    /// `task`, `message`, `report` (a message that reports on a task), `thread`, `post`, `comment` (a post in a task's thread), or
+    /// `event` (an event of another program)
     pub kind: String,
-    /// Id of the task, the message, the thread or the post
+    /// Id of the task, the message, the thread, the post or the event
     pub id: String,
     /// Seq of the event that recorded it
     pub seq: u64,
@@ -34,12 +35,15 @@ pub struct SearchHit {
     /// Status of a task
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Subject of a task, or title of a thread
+    /// Subject of a task, title of a thread, or kind of an event
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Part of the text around the first word that was searched for, in one line; absent if the title is all
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<String>,
+    /// Tags of an event
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
 }
 
 impl SearchHit {
@@ -69,12 +73,14 @@ fn from_task(seq: u64, task: &Task, query: &Query) -> SearchHit {
         status: Some(task.status.name().to_owned()),
         title: task.subject.clone(),
         excerpt: excerpt(&others, query),
+        tags: Vec::new(),
     }
 }
 
 fn from_text(event: &Event<'static>, document: Document, query: &Query) -> SearchHit {
     let texts: Vec<&str> = document.texts.iter().map(String::as_str).collect();
     let is_thread = document.kind == Kind::Thread;
+    let titles = usize::from(matches!(document.kind, Kind::Thread | Kind::Event));
     let id = match (document.message, &document.thread) {
         (Some(message), _) => message,
         (None, Some(thread)) if is_thread => thread.clone(),
@@ -90,12 +96,13 @@ fn from_text(event: &Event<'static>, document: Document, query: &Query) -> Searc
         task_id: document.task,
         title: texts
             .first()
-            .filter(|_| is_thread)
+            .filter(|_| titles > 0)
             .map(|title| (*title).to_owned()),
         excerpt: match is_thread {
             true => None,
-            false => excerpt(&texts, query),
+            false => excerpt(texts.get(titles..).unwrap_or_default(), query),
         },
+        tags: document.tags,
         thread_id: document.thread,
         status: None,
     }

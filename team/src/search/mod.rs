@@ -1,4 +1,4 @@
-//! `search`: finds tasks, messages, threads and posts by their words and fields, newest first.
+//! `search`: finds tasks, messages, threads and posts by their words and fields, and events by their tags, newest first.
 
 mod hit;
 pub mod query;
@@ -12,10 +12,10 @@ use page::unknown_cursor;
 pub const SEARCH_MAX: usize = 200;
 
 operation! {
-    /// Find tasks, messages, threads and posts by words, fields and times, newest first
+    /// Find tasks, messages, threads and posts by words, fields and times, and events by tags, newest first
     "search": Reads(Search {
         /// Words that must all occur, "quoted words" in this order, beginnings (wor*), -excluded words, and the fields kind, by,
-        /// to, task, status, label, after and before, such as by:dev
+        /// to, task, status, label, tag, after and before, such as by:dev
         #[arg(value_name = "QUERY", allow_hyphen_values = true)]
         query: String,
         /// Largest number of matches, at most 200; 50 if absent

@@ -1,11 +1,12 @@
 //! The text of a query: words, quoted words, beginnings of words, fields and times.
 //!
 //! ```text
-//! login "exact words" wor* -word by:dev label:"to do" -kind:message after:1d
+//! login "exact words" wor* -word by:dev label:"to do" -kind:message after:1d tag:room=12
 //! ```
 
 use crate::prelude::*;
 use crate::projections::search::{Field, Kind, Matcher, Term};
+use crate::projections::tag::check_tag;
 use crate::projections::terms::Words;
 use crate::time::past_point;
 
@@ -59,6 +60,7 @@ pub fn parse(text: &str, now: Timestamp) -> Result<ParsedQuery, Refusal> {
             return Err(refuse(token.typed, &rule));
         }
     }
+    query.check_tags()?;
     match count {
         0 => Err(Refusal::new(
             Code::InvalidInput,
@@ -106,6 +108,11 @@ impl ParsedQuery {
                 (Field::To, value) => Matcher::To(value),
                 (Field::Task, value) => Matcher::Task(value),
                 (Field::Label, value) => Matcher::Label(value),
+                (Field::Tag, value) => {
+                    let checked = check_tag("tag", &value);
+                    checked.map_err(|error| refuse(token.typed, &error.to_string()))?;
+                    Matcher::Tag(value)
+                }
             },
         };
         self.terms.push(Term {
@@ -113,6 +120,22 @@ impl ParsedQuery {
             matcher,
         });
         Ok(())
+    }
+}
+
+impl ParsedQuery {
+    /// Refuses `kind:event` without a tag: only the tags of events are indexed.
+    fn check_tags(&self) -> Result<(), Refusal> {
+        let wanted = || self.terms.iter().filter(|term| !term.is_negated);
+        let is_event = |term: &Term| term.matcher == Matcher::Kind(Kind::Event);
+        let is_tag = |term: &Term| matches!(term.matcher, Matcher::Tag(_));
+        match wanted().any(is_event) && !wanted().any(is_tag) {
+            true => Err(refuse(
+                "kind:event",
+                "events are found by a tag: add tag:NAME=VALUE. To list events by their kind, use log --kind",
+            )),
+            false => Ok(()),
+        }
     }
 }
 

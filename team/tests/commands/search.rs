@@ -12,14 +12,14 @@ const WORDS: [&str; 8] = [
     "login", "Log", "logs", "api", "schema", "wör", "登录", "fix-it",
 ];
 const AGENTS: [&str; 3] = ["lead", "dev", "qa"];
+const TAGS: [&str; 2] = ["room=login", "room=12"];
 
 fn search(team: &mut Team, query: &str, limit: usize, cursor: Option<String>) -> SearchAnswer {
     let search = given!(Search, query, limit, cursor);
     team.search(&search).unwrap()
 }
 
-/// Returns the kinds and ids of all matches, read page by page. For a post, only the kind is
-/// returned.
+/// Returns the kinds and ids of all matches, read page by page. A post and an event have their seq instead of the id.
 fn found(team: &mut Team, query: &str) -> Vec<String> {
     let (mut found, mut cursor) = (Vec::new(), None);
     loop {
@@ -27,7 +27,7 @@ fn found(team: &mut Team, query: &str) -> Vec<String> {
         assert_eq!(answer.count, answer.hits.len());
         for hit in answer.hits {
             found.push(match &*hit.kind {
-                "post" | "comment" => format!("{} {}", hit.kind, hit.seq),
+                "post" | "comment" | "event" => format!("{} {}", hit.kind, hit.seq),
                 kind => format!("{kind} {}", hit.id),
             });
         }
@@ -138,6 +138,45 @@ fn a_hit_shows_where_it_is_and_the_text_around_the_word() {
 }
 
 #[test]
+fn a_tag_finds_events_of_other_programs_and_their_words_narrow_it() {
+    let (world, mut team) = demo();
+    let login = create(&mut team, "Book a room", "room 12", &[]);
+    let mut append = |actor: &str, tags: &[&str], text: &str| {
+        let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        let append = given!(Append, kind: "room_booked", actor, tags, task_id: &*login,
+            payload: json!({"why": {"text": text}, "seats": 7}).to_string());
+        world.later(MINUTE);
+        format!("event {}", team.append(append).unwrap().seq)
+    };
+    let first = append("ci", &["room=12", "floor=1"], "a talk about zebras");
+    let second = append("dev", &["room=12"], "standup");
+    let other = append("dev", &["room=13"], "standup");
+    for (query, expected) in [
+        ("tag:room=12", vec![&*second, &first]),
+        ("tag:room=12 tag:floor=1", vec![&*first]),
+        ("tag:room=12 -tag:floor=1", vec![&*second]),
+        ("tag:room=13", vec![&*other]),
+        ("tag:room=1", vec![]),
+        ("tag:room=12 zebra*", vec![&*first]),
+        ("tag:room=12 booked kind:event", vec![&*second, &first]),
+        ("tag:room=12 -standup", vec![&*first]),
+        ("tag:room=12 by:dev", vec![&*second]),
+        ("tag:room=12 task:1", vec![&*second, &first]),
+        ("tag:room=12 task:2", vec![]),
+        ("tag:room=12 kind:task", vec![]),
+        ("tag:room=12 after:1m", vec![&*second]),
+        // Without a tag, events of other programs are not found.
+        ("standup", vec![]),
+        ("room -tag:room=12", vec!["task 1"]),
+    ] {
+        assert_eq!(found(&mut team, query), expected, "{query}");
+    }
+    let hit = json(&search(&mut team, "tag:floor=1", 5, None).hits[0]);
+    has!(hit, {"/kind": "event", "/by": "ci", "/title": "room_booked", "/excerpt": "a talk about zebras",
+        "/tags": ["floor=1", "room=12"], "/task_id": "1"});
+}
+
+#[test]
 fn a_query_that_breaks_a_rule_names_the_term_and_the_rule() {
     let (_, mut team) = demo();
     let long = "x ".repeat(33);
@@ -153,6 +192,10 @@ fn a_query_that_breaks_a_rule_names_the_term_and_the_rule() {
         ("after:soon", "a time must look like"),
         ("-after:1d", "after and before cannot be excluded"),
         ("by:\"\"", "a value must follow the colon"),
+        ("tag:room", "tag must be NAME=VALUE"),
+        ("tag:Room=1", "tag must be NAME=VALUE"),
+        ("login kind:event", "add tag:NAME=VALUE"),
+        ("kind:event -tag:room=12", "add tag:NAME=VALUE"),
         (&long, "at most 32 terms"),
         (&"x".repeat(2000), "at most 1024 bytes"),
     ] {
@@ -186,6 +229,8 @@ struct Doc {
     status: Option<&'static str>,
     labels: Vec<String>,
     texts: Vec<String>,
+    /// Tag of an event.
+    tag: Option<&'static str>,
 }
 
 impl Doc {
@@ -198,6 +243,7 @@ impl Doc {
             task: None,
             status: None,
             labels: Vec::new(),
+            tag: None,
             texts: texts.iter().map(|text| (*text).to_owned()).collect(),
         }
     }
@@ -227,6 +273,7 @@ enum Ask {
     Task(u8),
     Status(&'static str),
     Label(bool),
+    Tag(usize),
 }
 
 impl Ask {
@@ -243,6 +290,7 @@ impl Ask {
             Ask::Task(task) => format!("task:{task}"),
             Ask::Status(status) => format!("status:{status}"),
             Ask::Label(api) => format!("label:{}", label(*api)),
+            Ask::Tag(tag) => format!("tag:{}", TAGS[*tag]),
         }
     }
 
@@ -268,6 +316,7 @@ impl Ask {
             Ask::Task(task) => doc.task == Some(task.to_string()),
             Ask::Status(status) => doc.status == Some(status),
             Ask::Label(api) => doc.labels.iter().any(|one| one == label(*api)),
+            Ask::Tag(tag) => doc.tag == Some(TAGS[*tag]),
         }
     }
 }
@@ -288,6 +337,7 @@ fn ask() -> impl Strategy<Value = Vec<(bool, Ask)>> {
         1 => (1..4_u8).prop_map(Ask::Task),
         1 => (0..statuses.len()).prop_map(move |at| Ask::Status(statuses[at])),
         1 => any::<bool>().prop_map(Ask::Label),
+        3 => (0..TAGS.len()).prop_map(Ask::Tag),
     ];
     proptest::collection::vec((proptest::bool::weighted(0.2), ask), 1..4)
 }
@@ -301,6 +351,7 @@ enum Step {
     Report(usize, usize, String),
     Start(usize, String, Option<usize>),
     Post(usize, usize, String),
+    Append(usize, usize, usize, String),
     Finish,
     Rehydrate,
 }
@@ -321,6 +372,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (0..9_usize, agent(), text()).prop_map(|(task, from, text)| Step::Report(task, from, text)),
         1 => (agent(), text(), any::<Option<bool>>()).prop_map(|(by, title, task)| Step::Start(by, title, task.map(usize::from))),
         3 => (0..4_usize, agent(), text()).prop_map(|(thread, by, text)| Step::Post(thread, by, text)),
+        3 => (agent(), 0..9_usize, 0..TAGS.len(), text()).prop_map(|(by, task, tag, text)| Step::Append(by, task, tag, text)),
         1 => Just(Step::Finish),
         1 => Just(Step::Rehydrate),
     ];
@@ -455,6 +507,24 @@ impl Model {
                     )
                 });
             }
+            Step::Append(by, task, tag, text) => {
+                let task = task_at(task).and_then(|at| docs[at].task.clone());
+                let append = given!(Append, kind: "room_booked", actor: AGENTS[by], agent: "qa",
+                    task_id: task.clone(), tags: vec![TAGS[tag].to_owned()],
+                    payload: json!({"number": 7, "why": text}).to_string());
+                let seq = team.append(append).unwrap().seq;
+                docs.push(Doc {
+                    to: vec!["qa".to_owned()],
+                    task,
+                    tag: Some(TAGS[tag]),
+                    ..Doc::new(
+                        format!("event {seq}"),
+                        &["event"],
+                        AGENTS[by],
+                        &["room_booked", &text],
+                    )
+                });
+            }
             Step::Finish => team.finish().unwrap(),
             Step::Rehydrate => drop(settled_digest(team)),
         }
@@ -462,9 +532,14 @@ impl Model {
 }
 
 fn scan(docs: &[Doc], asks: &[(bool, Ask)]) -> Vec<String> {
+    let has_tag = asks
+        .iter()
+        .any(|(negated, ask)| !negated && matches!(ask, Ask::Tag(_)));
     let is_match = |doc: &&Doc| {
-        asks.iter()
-            .all(|(negated, ask)| ask.is_match(doc) != *negated)
+        (doc.tag.is_none() || has_tag)
+            && asks
+                .iter()
+                .all(|(negated, ask)| ask.is_match(doc) != *negated)
     };
     let found = docs.iter().rev().filter(is_match);
     found.map(|doc| doc.shown.clone()).collect()
