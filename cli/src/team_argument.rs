@@ -18,12 +18,13 @@ const OPTION_ID: &str = "team_option";
 const TYPED: [&str; 6] = ["init", "join", "restore", "close", "purge", "rotate"];
 
 /// Commands with an optional positional argument after TEAM. clap accepts that argument in the place of TEAM.
-const AMBIGUOUS: [&str; 15] = [
+const AMBIGUOUS: [&str; 16] = [
     "can-write",
     "explain",
     "prompt",
     "write",
     "search",
+    "show",
     "accept",
     "done",
     "approve",
@@ -373,7 +374,9 @@ pub fn documented(command: Command) -> Command {
         return command.mut_subcommands(documented);
     }
     let is_required = first.is_some_and(Arg::is_required_set);
-    let meaning = match AMBIGUOUS.contains(&command.get_name()) {
+    let is_optional = |arg: &Arg| arg.get_id() != ID && !arg.is_required_set();
+    let has_optional = command.get_positionals().any(is_optional);
+    let meaning = match has_optional && AMBIGUOUS.contains(&command.get_name()) {
         true => "The team, if it exists",
         false => "The team",
     };

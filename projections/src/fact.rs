@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::event::message::MessageFact;
 use crate::event::{
     Decoded, Events, Kind, MessageSent, agent_token, artifact, bootstrap, delivery, loss, message,
-    mode, refused, response, supervision, task, team, thread, usage, worker,
+    mode, refused, response, script, supervision, task, team, thread, usage, worker,
 };
 use crate::tx::Tx;
 use teamlog_engine::Event;
@@ -57,6 +57,8 @@ facts! {
     AgentToken(agent_token::AgentTokenFact),
     /// Event of a refused write.
     Refused(refused::RefusedFact),
+    /// Event of a scripted projection.
+    Script(script::ScriptFact),
     /// A recorded loss of the log's events.
     Loss(loss::LossFact),
     /// Stored response.

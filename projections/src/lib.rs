@@ -40,6 +40,7 @@ pub mod refs;
 pub mod refused;
 pub mod response;
 mod schema;
+pub mod script;
 pub mod search;
 pub mod spelling;
 pub mod state;

@@ -12,6 +12,7 @@ use crate::metrics::Metrics;
 use crate::options::ServeOptions;
 use crate::per_team_limit::PerTeamLimit;
 use crate::pool::Pool;
+use crate::projector;
 use crate::reserve;
 use crate::running::Running;
 use crate::runtime::Runtimes;
@@ -279,6 +280,11 @@ impl MainThread {
         let _ = std::thread::Builder::new()
             .name("journal-scrubber".to_owned())
             .spawn(move || scrubber::compare_journals(&compared));
+        let folded = home.served.clone();
+        // This thread is not joined, because a fold can be interrupted at any point.
+        let _ = std::thread::Builder::new()
+            .name("projector".to_owned())
+            .spawn(move || projector::run(&folded));
         let audited = home.served.clone();
         // This thread is not joined, because it changes nothing.
         let _ = std::thread::Builder::new()

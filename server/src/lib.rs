@@ -32,6 +32,7 @@ mod options;
 mod page_sessions;
 mod per_team_limit;
 mod pool;
+mod projector;
 mod reply;
 mod reserve;
 mod revoked;

@@ -46,6 +46,7 @@ pub mod receipt;
 pub mod redaction;
 pub mod refusal;
 pub mod resource;
+pub mod scripted;
 pub mod search;
 mod shapes;
 pub mod shell;

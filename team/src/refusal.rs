@@ -90,6 +90,10 @@ codes! {
     EventNotDelivered = "event_not_delivered",
     /// The event is not parked in the subscription.
     EventNotParked = "event_not_parked",
+    /// No scripted projection has that name.
+    ProjectionNotFound = "projection_not_found",
+    /// Only the leader, or a caller without an agent's name, may do this.
+    LeaderRequired = "leader_required",
     /// The kind is reserved for teamlog's own commands.
     ReservedKind = "reserved_kind",
     /// A time is too far in the future to be explained by clocks that differ.

@@ -47,6 +47,7 @@ mod nudge;
 mod prelude;
 mod prime;
 mod printed;
+mod project;
 mod purge;
 mod read;
 mod ready;
@@ -326,6 +327,8 @@ commands! {
         "Receive events in order, from a position that survives a restart",
     Subscription(subscription) = "subscription", Integrate(All), TeamData:
         "List, show and delete subscriptions, and deliver parked events again",
+    Project(project) = "project", Integrate(All), TeamData:
+        "Declare a projection: a script that folds events into states, shown as a table",
     // `rehydrate --salvage` leaves out unreadable events.
     Rehydrate(rehydrate: changed::<events::rehydrate::RehydrateAnswer>) = "rehydrate", Trust, TeamData("--salvage"):
         "Rebuild state, index and view files from the log",

@@ -26,6 +26,7 @@ pub mod moving;
 pub mod paths;
 mod prelude;
 pub mod pretty;
+pub mod projection;
 pub mod prompt;
 pub mod retire;
 pub mod status;

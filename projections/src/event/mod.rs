@@ -15,6 +15,7 @@ pub mod mode;
 mod plan;
 pub mod refused;
 pub mod response;
+pub mod script;
 mod sent;
 pub mod setting;
 pub(crate) mod stored;

@@ -2,8 +2,8 @@
 
 use crate::fact::Projection;
 use crate::{
-    agent_token, artifact, bootstrap, delivery, feed, message, mode, refused, response, search,
-    task, team, thread, usage, worker,
+    agent_token, artifact, bootstrap, delivery, feed, message, mode, refused, response, script,
+    search, task, team, thread, usage, worker,
 };
 
 /// The version of the whole fold. Hosts of one log compare this version, and each version has its own derived store.
@@ -11,14 +11,14 @@ use crate::{
 /// Add one if the version of a projection or of the event index, [`PROJECTIONS`] or `derived::VERSION` changes, and set `FOLD_DIGEST` to the value that
 /// the test below prints. If two branches change different projections, they conflict in these two lines: choose a number above
 /// both numbers.
-pub(crate) const FOLD_VERSION: u32 = 38;
+pub(crate) const FOLD_VERSION: u32 = 39;
 
 /// BLAKE3 of the projections' names and versions at [`FOLD_VERSION`].
 #[cfg(test)]
 const FOLD_DIGEST: &str = "f4843cedf5ced2380c3a5c3398a0b07d";
 
 /// Every projection. Their namespaces are disjoint.
-pub(crate) const PROJECTIONS: [Projection; 15] = [
+pub(crate) const PROJECTIONS: [Projection; 16] = [
     Projection::new("team", 8, team::apply),
     Projection::new("message", 7, message::apply),
     Projection::new("task", 13, task::apply),
@@ -34,6 +34,7 @@ pub(crate) const PROJECTIONS: [Projection; 15] = [
     Projection::new("refused", 1, refused::apply),
     Projection::new("agent_token", 1, agent_token::apply),
     Projection::new("search", 1, search::apply),
+    Projection::new("script", 1, script::apply),
 ];
 
 #[cfg(test)]

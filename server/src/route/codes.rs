@@ -61,12 +61,12 @@ codes! {
         malformed_request cursor_unknown point_unknown reserved_kind created_at_ahead format_mismatch
         setting_unknown unsupported_mode missing_delegation_compliance_evidence dependency_cycle;
     401: unauthorized(UNAUTHORIZED);
-    403: forbidden actor_mismatch lease_expired(LEASE_EXPIRED) not_holder(LEASE_HOLDER_MISMATCH) self_approval;
+    403: forbidden actor_mismatch lease_expired(LEASE_EXPIRED) not_holder(LEASE_HOLDER_MISMATCH) self_approval leader_required;
     404:
         not_found(NOT_FOUND) unknown_operation team_not_found(TEAM_NOT_FOUND) task_not_found(TASK_NOT_FOUND)
         thread_not_found(THREAD_NOT_FOUND) worker_not_found manifest_not_found dead_letter_not_found mode_not_found
         run_not_found backup_not_found artifact_not_found message_not_found token_not_found
-        subscription_not_found;
+        subscription_not_found projection_not_found;
     405: method_not_allowed;
     408: request_timeout;
     409:

@@ -14,8 +14,8 @@ use teamlog_team::thread::{post::ThreadPostAnswer, start::ThreadAnswer};
 use teamlog_team::usage::report::{ReportUsage, TOKENS_MAX, Usage};
 use teamlog_team::usage::series::UsageSeries;
 use teamlog_team::{
-    bootstrap, integrity, lifecycle, log, message, mode, receipt, resource, search, story,
-    subscription, task, thread, worker,
+    bootstrap, integrity, lifecycle, log, message, mode, receipt, resource, scripted, search,
+    story, subscription, task, thread, worker,
 };
 
 /// Every route, in the order of the documents. If two patterns match a path, the first pattern is used.
@@ -143,6 +143,9 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .in_body(),
         Route::answers::<subscription::manage::DeleteSubscription>("/v1/subscriptions/{name}/delete", "deleteSubscription")
             .in_body(),
+        // Scripted projections
+        Route::answers::<scripted::read::ListProjections>("/v1/projections", "listProjections"),
+        Route::answers::<scripted::read::ShowProjection>("/v1/projections/{name}", "getProjection"),
         // Verification and integrity
         Route::answers::<integrity::verify::VerifyLast>("/v1/verify", "getVerification")
             .of_now(),

@@ -11,7 +11,8 @@ use crate::operation::{Effect, Op};
 use crate::projections::agent_token::event::AgentScope;
 use crate::{
     agent_token, artifact, attention, bootstrap, integrity, lifecycle, log, message, mode,
-    ownership, receipt, resource, search, story, subscription, task, thread, undo, usage, worker,
+    ownership, receipt, resource, scripted, search, story, subscription, task, thread, undo, usage,
+    worker,
 };
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
@@ -374,6 +375,12 @@ pub static OPERATIONS: &[Operation] = &[
     row::<subscription::settle::ReleaseSubscription>(),
     row::<subscription::manage::ReplaySubscription>(),
     row::<subscription::manage::DeleteSubscription>(),
+    // Scripted projections.
+    row::<scripted::declare::DeclareProjection>(),
+    row::<scripted::declare::RemoveProjection>(),
+    row::<scripted::read::ListProjections>(),
+    row::<scripted::read::ShowProjection>(),
+    row::<scripted::check::TestProjection>(),
     // Verification.
     row::<integrity::verify::Verify>(),
     row::<integrity::verify::VerifyLast>(),

@@ -45,6 +45,7 @@ const TABLE: &[(&str, Expected)] = &[
     ("config-set", Allowed(OPERATES)),
     ("config-unset", Allowed(OPERATES)),
     ("create-task", Allowed(TEAMS)),
+    ("declare-projection", Allowed(OPERATES)),
     (
         "edit-task",
         Allowed("edits a held task for its holder and the leader alone"),
@@ -71,6 +72,7 @@ const TABLE: &[(&str, Expected)] = &[
     ("orphan-cleanup", Allowed(OPERATES)),
     ("record-refused-writes", Mismatch),
     ("release-task-claim", Holder),
+    ("remove-projection", Allowed(OPERATES)),
     ("rename-agent", Allowed(OPERATES)),
     ("renew-task-claim", Holder),
     ("reopen-task", Allowed("a failed task has no holder")),

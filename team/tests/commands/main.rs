@@ -101,6 +101,7 @@ mod residents;
 mod resources;
 mod retiring;
 mod scenario;
+mod scripted;
 mod search;
 mod settings;
 mod staff_histories;

@@ -34,6 +34,10 @@ pub(super) fn sentence(entry: &Entry<'_>) -> Option<String> {
                 entry.agent("agent")
             )
         }
+        "projection_declared" => {
+            format!("{actor} declared the projection {}", entry.word("name"))
+        }
+        "projection_removed" => format!("{actor} removed the projection {}", entry.word("name")),
         "response_stored" => format!(
             "the answer to {} was stored for retries",
             entry.word("operation")

@@ -1,7 +1,7 @@
 //! Refusals that the tests of their own file reach, because the rows of `refusals.rs` cannot.
 
 /// Codes that the tests of another file reach, because a row of the table cannot reach these codes.
-pub(super) const ELSEWHERE: [(&str, &[&str], &str); 22] = [
+pub(super) const ELSEWHERE: [(&str, &[&str], &str); 26] = [
     // This refusal needs a caller that names itself outside of the input.
     (
         "update-task",
@@ -163,6 +163,28 @@ pub(super) const ELSEWHERE: [(&str, &[&str], &str); 22] = [
         "delete-subscription",
         &["SubscriptionNotFound", "ActorMismatch"],
         include_str!("../subscriptions.rs"),
+    ),
+    // These refusals need an agent that does not lead, or more than 50 projections.
+    (
+        "declare-projection",
+        &["LeaderRequired", "TooLarge"],
+        include_str!("../scripted.rs"),
+    ),
+    (
+        "show-projection",
+        &["ProjectionNotFound"],
+        include_str!("../scripted.rs"),
+    ),
+    (
+        "remove-projection",
+        &["ProjectionNotFound", "LeaderRequired"],
+        include_str!("../scripted.rs"),
+    ),
+    // The states of this refusal have more than 256 MiB.
+    (
+        "test-projection",
+        &["ProjectionNotFound", "TooLarge"],
+        include_str!("../scripted.rs"),
     ),
     // This refusal needs a team that does not exist.
     (
