@@ -31,6 +31,8 @@ export type Agreed = [
   Takes<Page.RootTeams, Told<Answer<"/v1/root/teams">>>,
   Takes<Page.Verification, Told<Answer<"/v1/verify">>>,
   Takes<Page.Examination, Told<Answer<"/v1/doctor">>>,
+  Takes<Page.ProjectionList, Told<Answer<"/v1/projections">>>,
+  Takes<Page.ProjectionStates, Told<Answer<"/v1/projections/{name}">>>,
   Takes<Page.Session, Told<Answer<"/v1/session", "post">>>,
   Takes<Page.SessionState, Told<Answer<"/v1/session">>>,
 ];

@@ -94,7 +94,10 @@ impl Watch {
         self.looks += 1;
         let mut look = Contents::default();
         for path in &self.others {
-            let stat = self.storage.stat(path).map_err(Error::io("look at", path))?;
+            let stat = self
+                .storage
+                .stat(path)
+                .map_err(Error::io("look at", path))?;
             look.others.push(stat);
         }
         for (path, bytes) in self.paths.iter().zip(&mut look.log) {

@@ -4,9 +4,9 @@
 //! The second way is needed for self-signed certificates. Such certificates are often marked as authorities, and the
 //! usual rules refuse such a certificate for a server.
 
+use crate::exit::CommandError;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use crate::exit::CommandError;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -30,10 +30,7 @@ pub fn client_config(trusted: Vec<CertificateDer<'static>>) -> Result<ClientConf
 }
 
 /// Reads the certificates of a PEM file. `name` is the field or variable that names the file.
-pub fn certificates(
-    name: &str,
-    file: &Path,
-) -> Result<Vec<CertificateDer<'static>>, CommandError> {
+pub fn certificates(name: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, CommandError> {
     let invalid = |why: &str| {
         let message = format!(
             "{} (from {name}) holds no PEM certificate: {why}",

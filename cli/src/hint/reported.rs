@@ -209,6 +209,7 @@ fn about_nouns(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
         }
         "thread_not_found" => listed(format!("thread search {team}")),
         "subscription_not_found" => listed(format!("subscription list {team}")),
+        "projection_not_found" => listed(format!("project list {team}")),
         "event_not_parked" | "subscription_exists" => {
             let name = error.detail("name").map(quoted)?;
             command(format!("subscription show {team} {name}"))

@@ -2,11 +2,11 @@
 
 use crate::render::prelude::*;
 use teamlog_team::subscription::SubscriptionFilter;
-use teamlog_team::subscription::runner::SubscriptionRunner;
 use teamlog_team::subscription::manage::{
     FailingEvent, ParkedShown, SubscriptionAnswer, SubscriptionDeleted, SubscriptionListAnswer,
     SubscriptionShown,
 };
+use teamlog_team::subscription::runner::SubscriptionRunner;
 
 /// Renders all subscriptions of a team, one per line.
 pub fn list(answer: &SubscriptionListAnswer, view: &View) -> Vec<String> {

@@ -126,6 +126,21 @@ fn the_guide_to_subscriptions_runs() {
     );
 }
 
+#[test]
+fn the_guide_to_projections_runs() {
+    let guide = blocks(&document("docs/projections.md"), "projections").concat();
+    let cycle_time = document("docs/examples/cycle_time.rhai");
+    let script = format!("cat > cycle_time.rhai <<'END'\n{cycle_time}END\n{guide}");
+    teaches(
+        &script,
+        &[
+            "ci           2",
+            "\"state\":{\"builds\":1}",
+            "projection cycle_time: equal",
+        ],
+    );
+}
+
 /// Maximum length of README: two screens, and a table of further documents.
 const README_LINES_MAX: usize = 120;
 

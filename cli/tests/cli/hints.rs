@@ -179,6 +179,7 @@ const FAILURES: &[Failure] = &[
     ),
     failure("point_unknown", &[], "status demo --at 99"),
     failure("subscription_not_found", &[], "subscription show demo nope"),
+    failure("projection_not_found", &[], "project show demo nope"),
     failure(
         "event_not_parked",
         &["subscribe demo alerts --once"],

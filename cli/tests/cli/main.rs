@@ -66,6 +66,7 @@ mod ports;
 mod prelude;
 mod printed;
 mod processes;
+mod projections;
 mod prompts;
 mod races;
 mod reference;

@@ -47,6 +47,8 @@ pub fn examples(help: &str) -> Vec<String> {
 /// and files to import.
 pub fn prepared() -> Cli {
     let cli = Cli::with_team();
+    cli.file("counts.rhai", "fn fold(event) { this.count += 1; }");
+    cli.file("done.rhai", "fn fold(event) { this.done = true; }");
     cli.ok("init old");
     cli.ok("backup --all ../backups");
     std::fs::remove_dir_all(cli.dir().join("teams/old")).unwrap();
@@ -69,6 +71,7 @@ pub fn prepared() -> Cli {
         "thread start demo --title 'Who mends the login?' --participants lead,dev",
         "subscribe demo alerts --kind task_failed --once",
         "subscribe demo fix.patch --kind task_failed --once",
+        "project demo counts --fold counts.rhai --init '{\"count\":0}' --key event.actor",
         "mode start demo ultrawork",
         "api token-add --input '{\"team_name\":\"demo\",\"agent\":\"dev\",\"digest\":\"5f0c2b7a91d3e8465f0c2b7a91d3e8465f0c2b7a91d3e8465f0c2b7a91d3e846\"}'",
         "bootstrap start demo --domains a",

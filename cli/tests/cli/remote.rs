@@ -6,6 +6,7 @@ mod commands;
 mod line;
 mod lost;
 mod namespaces;
+mod projections;
 mod subscriptions;
 mod tokens;
 

@@ -53,7 +53,9 @@ fn request(stream: &mut impl Read) -> (String, String) {
 fn header(head: &str, name: &str) -> String {
     let prefix = format!("{name}: ");
     let value = head.lines().find_map(|line| line.strip_prefix(&prefix));
-    value.unwrap_or_else(|| panic!("no {name} in {head}")).to_owned()
+    value
+        .unwrap_or_else(|| panic!("no {name} in {head}"))
+        .to_owned()
 }
 
 /// Answers requests one after another, each with the next of `answers`; the last one for all later requests. Returns the port and
@@ -136,7 +138,9 @@ fn failures_and_redirects_are_delivered_again_and_shown() {
     ]);
     file(
         &cli,
-        &format!("post = \"http://127.0.0.1:{port}/hook?key=hidden\"\nsecret = \"{SECRET}\"\ntimeout_seconds = 5"),
+        &format!(
+            "post = \"http://127.0.0.1:{port}/hook?key=hidden\"\nsecret = \"{SECRET}\"\ntimeout_seconds = 5"
+        ),
     );
     let all = built(&cli, 1);
     let daemon = Daemon::of(&cli);
@@ -245,20 +249,70 @@ fn a_wrong_file_is_refused_with_line_field_and_rule() {
     let secret = format!("secret = \"{SECRET}\"");
     let http = "post = \"http://127.0.0.1:9/\"";
     for (lines, told) in [
-        (String::new(), vec!["line 1", "subscription \"w\" needs exec (a program) or post (a URL)"]),
-        (format!("exec = [\"x\"]\n{http}\n{secret}"), vec!["line 7", "post and exec exclude each other in w"]),
-        ("exec = []".to_owned(), vec!["line 6", "exec must have a program"]),
-        (http.to_owned(), vec!["line 6", "post needs secret or secret_file"]),
-        (format!("{http}\nsecret = \"short\""), vec!["line 7", "secret must have 16 to 1024 bytes, but the secret has 5"]),
-        (format!("{http}\n{secret}\nsecret_file = \"x\""), vec!["line 8", "exclude each other"]),
-        (format!("{http}\n{secret}\ntimeout_seconds = 0"), vec!["line 8", "timeout_seconds \"0\" must be 1 to 86400"]),
-        (format!("{http}\n{secret}\nwindow = 999"), vec!["line 8", "window \"999\" must be 1 to 256"]),
-        (format!("{http}\n{secret}\nca_file = \"x\""), vec!["line 8", "ca_file is only for https"]),
-        (format!("exec = [\"x\"]\n{secret}"), vec!["line 7", "secret is only for post"]),
-        (format!("post = \"ftp://h/?key=hidden\"\n{secret}"), vec!["line 6", "post must begin with https:// or http://"]),
-        (format!("post = \"http://192.0.2.1/?key=hidden\"\n{secret}"), vec!["line 6", "http://192.0.2.1", "192.0.2.1; use https"]),
-        (format!("{http}\n{secret}\nmethod = \"PUT\""), vec!["line 8", "method"]),
-        (format!("{http}\n{secret}\n[[subscription]]\nteam = \"demo\"\nname = \"w\"\nexec = [\"x\"]"), vec!["line 8", "name \"w\" is twice"]),
+        (
+            String::new(),
+            vec![
+                "line 1",
+                "subscription \"w\" needs exec (a program) or post (a URL)",
+            ],
+        ),
+        (
+            format!("exec = [\"x\"]\n{http}\n{secret}"),
+            vec!["line 7", "post and exec exclude each other in w"],
+        ),
+        (
+            "exec = []".to_owned(),
+            vec!["line 6", "exec must have a program"],
+        ),
+        (
+            http.to_owned(),
+            vec!["line 6", "post needs secret or secret_file"],
+        ),
+        (
+            format!("{http}\nsecret = \"short\""),
+            vec![
+                "line 7",
+                "secret must have 16 to 1024 bytes, but the secret has 5",
+            ],
+        ),
+        (
+            format!("{http}\n{secret}\nsecret_file = \"x\""),
+            vec!["line 8", "exclude each other"],
+        ),
+        (
+            format!("{http}\n{secret}\ntimeout_seconds = 0"),
+            vec!["line 8", "timeout_seconds \"0\" must be 1 to 86400"],
+        ),
+        (
+            format!("{http}\n{secret}\nwindow = 999"),
+            vec!["line 8", "window \"999\" must be 1 to 256"],
+        ),
+        (
+            format!("{http}\n{secret}\nca_file = \"x\""),
+            vec!["line 8", "ca_file is only for https"],
+        ),
+        (
+            format!("exec = [\"x\"]\n{secret}"),
+            vec!["line 7", "secret is only for post"],
+        ),
+        (
+            format!("post = \"ftp://h/?key=hidden\"\n{secret}"),
+            vec!["line 6", "post must begin with https:// or http://"],
+        ),
+        (
+            format!("post = \"http://192.0.2.1/?key=hidden\"\n{secret}"),
+            vec!["line 6", "http://192.0.2.1", "192.0.2.1; use https"],
+        ),
+        (
+            format!("{http}\n{secret}\nmethod = \"PUT\""),
+            vec!["line 8", "method"],
+        ),
+        (
+            format!(
+                "{http}\n{secret}\n[[subscription]]\nteam = \"demo\"\nname = \"w\"\nexec = [\"x\"]"
+            ),
+            vec!["line 8", "name \"w\" is twice"],
+        ),
     ] {
         file(&cli, &lines);
         let error = cli.refused_json(1, "serve");
@@ -269,6 +323,9 @@ fn a_wrong_file_is_refused_with_line_field_and_rule() {
     }
     let exposed = cli.file("secret", SECRET);
     std::fs::set_permissions(&exposed, PermissionsExt::from_mode(0o644)).unwrap();
-    file(&cli, &format!("{http}\nsecret_file = \"{}\"", exposed.display()));
+    file(
+        &cli,
+        &format!("{http}\nsecret_file = \"{}\"", exposed.display()),
+    );
     assert_eq!(cli.refused_json(1, "serve").code, "key_exposed");
 }

@@ -412,7 +412,10 @@ fn a_daemon_that_is_killed_at_any_time_misses_no_event_and_settles_each_once() {
         let text = std::fs::read_to_string(cli.dir().join("handled")).unwrap_or_default();
         let lines = text.lines().map(|line| {
             let (seq, attempt) = line.split_once(' ').unwrap();
-            assert_eq!(attempt, "1", "a kill of the daemon is no failure of the event");
+            assert_eq!(
+                attempt, "1",
+                "a kill of the daemon is no failure of the event"
+            );
             seq.parse().unwrap()
         });
         lines.collect::<Vec<u64>>()
@@ -439,7 +442,11 @@ fn a_daemon_that_is_killed_at_any_time_misses_no_event_and_settles_each_once() {
     assert_eq!(once.into_iter().collect::<Vec<_>>(), all);
     assert!(kills >= 4, "{kills} kills");
     // Per kill, at most the window's number of events runs again.
-    assert!(done.len() <= all.len() + kills * 4, "{} runs, {kills} kills", done.len());
+    assert!(
+        done.len() <= all.len() + kills * 4,
+        "{} runs, {kills} kills",
+        done.len()
+    );
 }
 
 /// Ends the lease of a consumer that was killed.

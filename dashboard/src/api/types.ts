@@ -270,3 +270,32 @@ export interface Examination {
   failure?: string;
   checks: { name: string; status: Health; message: string; hint?: string }[];
 }
+
+/** The error at which a scripted projection stopped. */
+export interface ProjectionFailure {
+  seq: number;
+  field: string;
+  message: string;
+  line?: number;
+}
+
+/** A scripted projection. */
+export interface Projection {
+  name: string;
+  declared_by: string;
+  key_by?: string;
+  filter?: string;
+  seq?: number;
+  failure?: ProjectionFailure;
+  unsupported?: string;
+}
+
+export interface ProjectionList {
+  projections: Projection[];
+}
+
+export interface ProjectionStates {
+  projection: Projection;
+  states: { key?: string; state: unknown }[];
+  next_cursor: string | null;
+}

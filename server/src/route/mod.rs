@@ -41,11 +41,11 @@ use crate::served::{DAMAGED, Served};
 use request::{RequestContext, noting};
 use serde::de::DeserializeOwned;
 use table::RouteLookup;
-use teamlog_team::{Code, Notes, RootOptions, Team};
 use teamlog_team::api::{self, Effect, Operation};
 use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::redaction::redact;
 use teamlog_team::task::show::TaskShow;
+use teamlog_team::{Code, Notes, RootOptions, Team};
 
 /// Path parameter that names a task.
 const TASK: &str = "taskId";

@@ -19,9 +19,9 @@ use crate::route::{self, Problem, last_event_id};
 use crate::served::Served;
 use feed::Feed;
 use listener::Listener;
-use subscription::Streams;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use subscription::Streams;
 use teamlog_team::log::events::{Events, ahead};
 
 /// Content type of a stream.

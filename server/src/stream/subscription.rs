@@ -164,7 +164,8 @@ impl SubscriptionStream {
             (FetchStatus::Held, _) | (_, None) => {
                 if self.held_by.as_ref() != Some(&answer.consumer) {
                     self.held_by = Some(answer.consumer.clone());
-                    let data = json!({"consumer": answer.consumer, "leased_until": answer.leased_until});
+                    let data =
+                        json!({"consumer": answer.consumer, "leased_until": answer.leased_until});
                     self.queue(frame::named("held", &data))?;
                 }
             }

@@ -49,9 +49,10 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let useless = damaged.iter().chain(&ahead).map(String::as_str);
     let useless: Vec<&str> = useless.collect();
     let mut check = match (useless.as_slice(), parked.as_slice()) {
-        ([], []) if !failing.is_empty() => {
-            Check::warn(format!("the daemon's last delivery failed: {}", failing.join("; ")))
-        }
+        ([], []) if !failing.is_empty() => Check::warn(format!(
+            "the daemon's last delivery failed: {}",
+            failing.join("; ")
+        )),
         ([], []) if running.is_empty() => {
             Check::healthy(format!("{} subscriptions can be read", names.len()))
         }

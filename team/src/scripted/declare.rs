@@ -23,7 +23,7 @@ operation! {
         /// Events that are folded; all events if absent
         filter: Option<EventFilter>,
     }) -> ProjectionDeclaredAnswer as declare_projection,
-    refuses = [LeaderRequired, TooLarge],
+    refuses = [LeaderRequired, WorkerNotFound],
     scope = Operate
 }
 
@@ -34,7 +34,7 @@ operation! {
         #[arg(value_name = "NAME")]
         name: String,
     }) -> ProjectionRemovedAnswer = Team::remove_projection,
-    refuses = [ProjectionNotFound, LeaderRequired],
+    refuses = [ProjectionNotFound, LeaderRequired, WorkerNotFound],
     scope = Operate
 }
 

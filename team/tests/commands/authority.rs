@@ -14,11 +14,13 @@ enum Expected {
     Mismatch,
     /// Refused: the operation presents a claim of another agent.
     Holder,
+    /// Refused: only the leader may do this.
+    Leader,
     /// Allowed, for the given reason.
     Allowed(&'static str),
 }
 
-use Expected::{Allowed, Holder, Mismatch};
+use Expected::{Allowed, Holder, Leader, Mismatch};
 
 const TEAMS: &str = "belongs to the team as a whole, and is recorded as the caller's";
 const OPERATES: &str = "needs the scope operate, which the server asks for";
@@ -45,7 +47,7 @@ const TABLE: &[(&str, Expected)] = &[
     ("config-set", Allowed(OPERATES)),
     ("config-unset", Allowed(OPERATES)),
     ("create-task", Allowed(TEAMS)),
-    ("declare-projection", Allowed(OPERATES)),
+    ("declare-projection", Leader),
     (
         "edit-task",
         Allowed("edits a held task for its holder and the leader alone"),
@@ -72,7 +74,7 @@ const TABLE: &[(&str, Expected)] = &[
     ("orphan-cleanup", Allowed(OPERATES)),
     ("record-refused-writes", Mismatch),
     ("release-task-claim", Holder),
-    ("remove-projection", Allowed(OPERATES)),
+    ("remove-projection", Leader),
     ("rename-agent", Allowed(OPERATES)),
     ("renew-task-claim", Holder),
     ("reopen-task", Allowed("a failed task has no holder")),
@@ -184,6 +186,7 @@ fn an_agent_that_names_another_is_refused_or_allowed_for_a_stated_reason() {
         let recorded = events(&mut world.root.team("demo").unwrap()).len() > before;
         let right = match expected {
             Allowed(_) => seen.is_none(),
+            Leader => seen.as_deref() == Some("leader_required") && !recorded,
             _ => seen.as_deref() == Some("actor_mismatch") && !recorded,
         };
         if !right {

@@ -14,7 +14,7 @@ const SET: &str = "teams-v1";
 const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
 /// Reserved kinds that no command wrote in the version that made the set.
-const NEVER_WRITTEN: [(&str, &str); 13] = [
+const NEVER_WRITTEN: [(&str, &str); 15] = [
     (
         "agent_retired",
         "no agent was retired when the set was made",
@@ -44,6 +44,14 @@ const NEVER_WRITTEN: [(&str, &str); 13] = [
         "the manifest follows from the team and its settings",
     ),
     ("members_removed", "nobody ceases to be a member"),
+    (
+        "projection_declared",
+        "there were no scripted projections when the set was made",
+    ),
+    (
+        "projection_removed",
+        "there were no scripted projections when the set was made",
+    ),
     (
         "resource_policy_set",
         "the policy is a setting: config_changed",

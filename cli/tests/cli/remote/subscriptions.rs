@@ -53,7 +53,10 @@ fn an_agent_consumes_its_subscription_and_no_other_agent_can() {
     let second = built();
     let next = fetch("dev", None).unwrap();
     assert_eq!(next["epoch"], epoch + 1);
-    assert_eq!(fetch("dev", Some(epoch)).unwrap_err(), "subscription_fenced");
+    assert_eq!(
+        fetch("dev", Some(epoch)).unwrap_err(),
+        "subscription_fenced"
+    );
     let late = json!({"epoch": epoch, "seqs": [second]});
     let refused = call(&machine, "dev", "ack-subscription", late);
     assert_eq!(refused.unwrap_err(), "subscription_fenced");

@@ -173,7 +173,12 @@ fn refusals_are_ordinary_answers_and_a_revoked_token_ends_the_stream() {
     ];
     let heard = stand.ask("POST", "/v1/subscriptions/x/fetch", &headers, "{}");
     heard.refused(404, "subscription_not_found");
-    let heard = stand.ask("POST", "/v1/subscriptions/w/fetch", &headers, r#"{"ttlMs": 1}"#);
+    let heard = stand.ask(
+        "POST",
+        "/v1/subscriptions/w/fetch",
+        &headers,
+        r#"{"ttlMs": 1}"#,
+    );
     heard.refused(400, "invalid_input");
     let mut frames = Frames::open(&stand, "w", &json!({"consumer": "one"}));
     frames.is("lease");

@@ -167,7 +167,7 @@ pub(super) const ELSEWHERE: [(&str, &[&str], &str); 26] = [
     // These refusals need an agent that does not lead, or more than 50 projections.
     (
         "declare-projection",
-        &["LeaderRequired", "TooLarge"],
+        &["LeaderRequired"],
         include_str!("../scripted.rs"),
     ),
     (

@@ -150,7 +150,10 @@ impl Source<'_> {
             value => format!(" {value:?}"),
         };
         let place = self.path.display();
-        CommandError::invalid(field, format!("{place}, line {line}: {field}{shown} {rule}"))
+        CommandError::invalid(
+            field,
+            format!("{place}, line {line}: {field}{shown} {rule}"),
+        )
     }
 
     fn checked(&self, line: usize, entry: StoredEntry) -> Result<Entry, CommandError> {
@@ -218,8 +221,14 @@ impl Source<'_> {
                 }
                 for (field, at) in [
                     ("secret", entry.secret.as_ref().map(|one| one.span().start)),
-                    ("secret_file", entry.secret_file.as_ref().map(|one| one.span().start)),
-                    ("ca_file", entry.ca_file.as_ref().map(|one| one.span().start)),
+                    (
+                        "secret_file",
+                        entry.secret_file.as_ref().map(|one| one.span().start),
+                    ),
+                    (
+                        "ca_file",
+                        entry.ca_file.as_ref().map(|one| one.span().start),
+                    ),
                 ] {
                     if let Some(at) = at {
                         let rule = "is only for post, but the subscription has exec";
@@ -247,11 +256,13 @@ impl Source<'_> {
     ) -> Result<Receiving, CommandError> {
         let at = post.span().start;
         // An error does not print the URL, because its path or query can be a secret.
-        let url = PostUrl::parse(post.get_ref()).map_err(|rule| self.invalid(at, ("post", ""), &rule))?;
+        let url =
+            PostUrl::parse(post.get_ref()).map_err(|rule| self.invalid(at, ("post", ""), &rule))?;
         let origin = url.origin();
         if !url.is_tls {
-            url.addresses()
-                .map_err(|rule| self.invalid(at, ("post", &origin), &format!("is refused: {rule}")))?;
+            url.addresses().map_err(|rule| {
+                self.invalid(at, ("post", &origin), &format!("is refused: {rule}"))
+            })?;
         }
         Ok(Receiving {
             key: self.key(at, entry)?,
@@ -282,9 +293,8 @@ impl Source<'_> {
         if (SECRET_MIN..=SECRET_MAX).contains(&length) {
             return Ok(hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()));
         }
-        let rule = format!(
-            "must have {SECRET_MIN} to {SECRET_MAX} bytes, but the secret has {length}"
-        );
+        let rule =
+            format!("must have {SECRET_MIN} to {SECRET_MAX} bytes, but the secret has {length}");
         Err(self.invalid(at, (field, ""), &rule))
     }
 

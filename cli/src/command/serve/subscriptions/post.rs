@@ -12,8 +12,8 @@ use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_team::engine::Timestamp;
@@ -59,7 +59,11 @@ struct PostJob {
 
 impl Receiving {
     /// Starts the request of an event.
-    pub fn start(self: &Arc<Self>, delivered: &DeliveredEvent, about: Delivery<'_>) -> Box<dyn Job> {
+    pub fn start(
+        self: &Arc<Self>,
+        delivered: &DeliveredEvent,
+        about: Delivery<'_>,
+    ) -> Box<dyn Job> {
         let body = delivered.event.json();
         let request = self.request(delivered, about, body.as_bytes());
         let (send, outcome) = channel();
@@ -243,7 +247,9 @@ fn read_head(stream: &mut impl Read) -> io::Result<String> {
 fn status(head: &str) -> Option<u16> {
     let line = head.lines().next()?;
     let mut words = line.split(' ');
-    words.next().filter(|version| version.starts_with("HTTP/1."))?;
+    words
+        .next()
+        .filter(|version| version.starts_with("HTTP/1."))?;
     words.next()?.parse().ok()
 }
 
@@ -302,7 +308,10 @@ mod tests {
         assert!(read_head(&mut two).unwrap().starts_with("HTTP/1.1 200"));
         let mut endless = io::repeat(b'x');
         let error = read_head(&mut endless).unwrap_err();
-        assert!(error.to_string().contains("more than 16384 bytes"), "{error}");
+        assert!(
+            error.to_string().contains("more than 16384 bytes"),
+            "{error}"
+        );
         assert!(read_head(&mut io::empty()).is_err());
     }
 }

@@ -118,7 +118,11 @@ mod tests {
     fn a_url_has_scheme_host_port_and_target() {
         for (text, origin, target) in [
             ("https://example.org", "https://example.org", "/"),
-            ("https://example.org/a/b?c=d", "https://example.org", "/a/b?c=d"),
+            (
+                "https://example.org/a/b?c=d",
+                "https://example.org",
+                "/a/b?c=d",
+            ),
             ("http://127.0.0.1:8080/x", "http://127.0.0.1:8080", "/x"),
             ("http://[::1]:9/?q", "http://[::1]:9", "/?q"),
             ("http://localhost?x", "http://localhost", "/?x"),
@@ -148,15 +152,29 @@ mod tests {
     fn without_tls_every_address_must_be_of_this_machine() {
         let url = PostUrl::parse("http://localhost:1/").unwrap();
         let address = |text: &str| text.parse::<SocketAddr>().unwrap();
-        let own = [address("127.0.0.2:1"), address("[::1]:1"), address("[::ffff:127.0.0.1]:1")];
+        let own = [
+            address("127.0.0.2:1"),
+            address("[::1]:1"),
+            address("[::ffff:127.0.0.1]:1"),
+        ];
         assert_eq!(url.check(&own), Ok(()));
         // A name that resolves to this machine and to another one, as in DNS rebinding.
-        for other in ["10.0.0.1:1", "0.0.0.0:1", "[fe80::1]:1", "[::ffff:8.8.8.8]:1"] {
+        for other in [
+            "10.0.0.1:1",
+            "0.0.0.0:1",
+            "[fe80::1]:1",
+            "[::ffff:8.8.8.8]:1",
+        ] {
             let error = url.check(&[own[0], address(other)]).unwrap_err();
             assert!(error.contains("use https"), "{error}");
         }
         let tls = PostUrl::parse("https://localhost:1/").unwrap();
         assert_eq!(tls.check(&[address("10.0.0.1:1")]), Ok(()));
-        assert!(PostUrl::parse("http://192.0.2.1/").unwrap().addresses().is_err());
+        assert!(
+            PostUrl::parse("http://192.0.2.1/")
+                .unwrap()
+                .addresses()
+                .is_err()
+        );
     }
 }
