@@ -87,7 +87,7 @@ fn long_against_short(names: &[String; 4], format: Format, options: &Options) {
 }
 
 /// Creates a root with a team of `count` messages and their views.
-fn imported(format: Format, count: u64, options: &Options) -> PathBuf {
+pub fn imported(format: Format, count: u64, options: &Options) -> PathBuf {
     let dir = options.fresh();
     let mut envelopes = Vec::new();
     for seq in 0..count {

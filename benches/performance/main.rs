@@ -7,6 +7,7 @@
 
 mod append;
 mod condition;
+mod fold;
 mod history;
 mod options;
 mod process;
@@ -40,5 +41,6 @@ fn main() {
     replay::rows(&options);
     process::rows(&options);
     history::rows(&options);
+    fold::rows(&options);
     serve::rows(&options);
 }

@@ -152,6 +152,41 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! **Project** the log: fold the events into rows that are kept on disk, caught up, and read at any point of the past. See [`projection`].
+//!
+//! ```
+//! use std::{path::Path, sync::Arc};
+//! use teamlog_engine::projection::{ProjectionError, ProjectionOptions, RowChanges};
+//! # use teamlog_engine::storage::Memory;
+//! # use teamlog_engine::{Durability, Json, Log, LogOptions, NewEvent, NewLog};
+//! use teamlog_engine::{Event, Point, Projection, Projections};
+//!
+//! /// Counts the events of each actor.
+//! struct Actors;
+//!
+//! impl Projection for Actors {
+//!     fn name(&self) -> &str { "actors" }
+//!     fn version(&self) -> u64 { 1 }
+//!     fn apply(&self, rows: &mut RowChanges<'_>, event: &Event<'_>) -> Result<(), ProjectionError> {
+//!         rows.add(event.actor.as_bytes(), 1)
+//!     }
+//! }
+//!
+//! # let storage = Arc::new(Memory::new());
+//! # let log = Log::create(storage, Path::new("audit"), NewLog::new("audit"), LogOptions::default())?;
+//! # let writer = log.lock()?.into_writer(());
+//! # for _ in 0..2 {
+//! #     writer.append(vec![NewEvent::new("ticked", "clock", Json::parse("{}")?)], Durability::Synced)?;
+//! # }
+//! # writer.close()?;
+//! let set = vec![Arc::new(Actors) as Arc<dyn Projection>];
+//! let mut rows = Projections::open(&log, "activity", set, ProjectionOptions::default())?;
+//! assert_eq!(rows.catch_up()?, 2);
+//! assert_eq!(rows.number("actors", b"clock")?, Some(2));
+//! assert_eq!(rows.at(Point::Seq(1))?.number("actors", b"clock")?, Some(1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Backup and recovery
 //!
 //! [`Log::lock`] **recovers** from a crash: it moves a torn group to `quarantine/`, never an acknowledged one. [`LockedLog::recovered`]
@@ -201,7 +236,8 @@
 // `storage`); the files of a log (`identity`, `head`, `segment`, `codec`, `witness`, `lock`) and the rule of their
 // order (`sequence`, `tail`); `reader`, and beside it `chain` and `journal`; `recovery`; `writer`; `log`, which
 // combines these; and modules for a whole log: `receipt`, `verify`, `copy`, `convert`, `repair`, `backup`. `derived` is
-// independent of the log, and knows its events only by their places.
+// independent of the log, and knows its events only by their places; `pipeline` folds a log into it, and `projection` keeps the
+// rows of programs by both.
 mod adoption;
 pub mod backup;
 mod blob;

@@ -5,12 +5,11 @@ use crate::live::{Counts, Live, derived_dir, remove_old_derived};
 use crate::message::view::Inboxes;
 use crate::pipeline::{self, Bulk};
 use crate::prelude::*;
-use crate::state::Tail;
 use crate::team::TeamInfo;
 use crate::views::Views;
 use crate::views::mend::{clear, mend_files, mend_inboxes};
 use std::time::Duration;
-use teamlog_engine::internals::derived::{Overlay, Store};
+use teamlog_engine::internals::derived::Store;
 
 pub use crate::pipeline::Progress;
 
@@ -72,18 +71,15 @@ pub fn rehydrate_with(
         })),
         progress,
     )?;
-    let mut store = folded.store;
-    if let Some(merged) = store.merge_all()? {
-        store = merged;
+    // The disk may have been full for a while, so that the last changes are in no run.
+    let (mut overlay, tail) = folded.into_overlay();
+    if let Some(merged) = overlay.store().merge_all()? {
+        overlay.rebased(merged);
     }
-    let store = store.install()?;
+    let installed = overlay.store().clone().install()?;
+    overlay.rebased(installed);
     remove_old_derived(reader.storage().as_ref(), reader.dir());
-    let mut live = Live::new(
-        log,
-        Overlay::new(store),
-        Tail::default(),
-        reader.head().last_seq,
-    );
+    let mut live = Live::new(log, overlay, tail, reader.head().last_seq);
     let views = mend_views(&live, (log, reader), inboxes)?;
     let digest = live.digest()?;
     let counts = live.counts()?;

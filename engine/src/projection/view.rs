@@ -250,20 +250,32 @@ impl Projections {
     /// # Errors
     /// The errors of [`Projections::catch_up`].
     pub fn at(&self, point: Point) -> Result<ProjectionRows> {
+        let reader = self.rows.log.reader()?;
+        match reader.upto(point)? {
+            Some(cut) => self.at_reader(&cut),
+            None => Ok(self.past(FoldedRows::stored(self.rows.set.open(&reader)?.before(1)))),
+        }
+    }
+
+    /// Returns the rows as of the head of a reader of the same log: see [`Projections::at`].
+    ///
+    /// # Errors
+    /// The errors of [`Projections::catch_up`].
+    pub fn at_reader(&self, reader: &Reader) -> Result<ProjectionRows> {
+        let fold = Fold::new(&self.rows.set, &self.rows.options, reader);
+        Ok(self.past(fold.past_stored()?))
+    }
+
+    fn past(&self, folded: FoldedRows) -> ProjectionRows {
         let ProjectionRows {
             log, set, options, ..
         } = &self.rows;
-        let reader = log.reader()?;
-        let folded = match reader.upto(point)? {
-            Some(cut) => Fold::new(set, options, &cut).past_stored()?,
-            None => FoldedRows::stored(set.open(&reader)?.before(1)),
-        };
-        Ok(ProjectionRows {
+        ProjectionRows {
             log: log.clone(),
             set: Arc::clone(set),
             options: options.clone(),
             past: true,
             state: RwLock::new(folded),
-        })
+        }
     }
 }

@@ -3,6 +3,13 @@
 mod damage;
 mod model;
 
+#[allow(dead_code, reason = "a test calls what main calls")]
+#[path = "../../examples/counter.rs"]
+mod counter;
+#[allow(dead_code, reason = "a test calls what main calls")]
+#[path = "../../examples/order_book.rs"]
+mod order_book;
+
 use crate::support::*;
 use model::*;
 use proptest::prelude::*;
@@ -97,6 +104,28 @@ proptest! {
         prop_assert_eq!(set.rebuild().unwrap(), texts.len() as u64);
         prop_assert_eq!(rows(&set), fold(&texts, texts.len()));
     }
+}
+
+#[test]
+fn a_counter_continues_in_the_next_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let tools = |names: &[&str]| -> Vec<String> { owned(names) };
+    let first = counter::counted(dir.path(), &tools(&["ls", "rg", "ls"])).unwrap();
+    assert_eq!(first, [r#""ls" 2"#, r#""rg" 1"#]);
+    let second = counter::counted(dir.path(), &tools(&["rg"])).unwrap();
+    assert_eq!(second, [r#""ls" 2"#, r#""rg" 2"#]);
+    let lines = include_str!("../../examples/counter.rs").lines().count();
+    assert!(lines < 80, "{lines}");
+}
+
+#[test]
+fn an_order_book_shows_now_and_then_and_stops_at_a_wrong_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let lines = order_book::traded(dir.path()).unwrap();
+    let stop = "the projection book stopped at event 4: 4 too many";
+    assert_eq!(lines, ["00000101 a", "00000099 b", stop, "00000101 a"]);
+    let lines = include_str!("../../examples/order_book.rs").lines().count();
+    assert!(lines < 90, "{lines}");
 }
 
 /// Creates a log with these texts.

@@ -15,6 +15,7 @@ pub mod past;
 pub mod past_folds;
 pub mod pasts;
 mod prelude;
+mod projections;
 pub(crate) mod rollback;
 pub mod root;
 pub mod settlements;

@@ -90,6 +90,7 @@ mod past;
 mod plans;
 mod power_loss;
 mod prelude;
+mod projections;
 mod prompt_corpus;
 mod prompts;
 mod public_tool;
