@@ -40,10 +40,7 @@ impl Projection for Activity {
 /// Prints the rows about folds.
 pub fn rows(options: &Options) {
     for format in FORMATS {
-        let name = format!(
-            "embedder's fold beside the team's, {}",
-            format.name()
-        );
+        let name = format!("embedder's fold beside the team's, {}", format.name());
         if !options.wants(&name) {
             continue;
         }
