@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Opens the projection of a team.
 pub fn opened(team: &Team) -> Result<Projections, Box<dyn Error>> {
     let set = vec![Arc::new(Completed) as Arc<dyn Projection>];
-    Ok(team.projections("completed", set, ProjectionOptions::default())?)
+    Ok(team.open_projections("completed", set, ProjectionOptions::default())?)
 }
 
 /// Returns the number of completed tasks of each agent and day.

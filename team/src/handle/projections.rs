@@ -10,7 +10,7 @@ impl Team {
     ///
     /// # Errors
     /// The errors of [`Projections::open`].
-    pub fn projections(
+    pub fn open_projections(
         &self,
         name: &str,
         projections: Vec<Arc<dyn Projection>>,

@@ -39,6 +39,6 @@ fn a_program_keeps_rows_beside_the_team() {
     assert_eq!(at(last - 1), Ok(Some(2)));
     assert_eq!(at(last + 1), Err("point_unknown"));
     assert_eq!(at(0), Err("point_unknown"));
-    let unnamed = team.projections("No/name", Vec::new(), Default::default());
+    let unnamed = team.open_projections("No/name", Vec::new(), Default::default());
     assert!(unnamed.unwrap_err().to_string().contains("must be 1 to 64"));
 }
