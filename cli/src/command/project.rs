@@ -4,9 +4,12 @@ use crate::call::Call;
 use crate::command::prelude::*;
 use crate::command::subcommand::{Invocation, Subcommand};
 use crate::file::open;
+use crate::progress::Progress;
+use crate::when::PastPoint;
 use crate::render::projection as shown;
 use serde_json::Value;
 use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
 use teamlog_team::log::filter::EventFilter;
 use teamlog_team::scripted::check::TestProjection;
 use teamlog_team::scripted::declare::{DeclareProjection, RemoveProjection};
@@ -22,14 +25,11 @@ const DECLARE: &dyn Subcommand = &own(
 );
 
 const ROWS: &[&dyn Subcommand] = &[
-    &operation::<ShowProjection>("show", shown::states)
-        .at()
-        .about("Show the states of a projection, or the state of one key")
-        .details("Folds the events that are missing. With --at, the script is the present one, and the events are those up to that point.")
-        .examples("\
-  teamlog project show demo counts
-  teamlog project show demo counts dev --json
-  teamlog project show demo counts --at 5"),
+    &own(
+        of::<ShowProjection>("show"),
+        "Show the states of a projection, or the state of one key",
+        Show::run,
+    ),
     &operation::<ListProjections>("list", shown::list)
         .about("List the projections: last folded event, failure, key, filter")
         .examples("\
@@ -124,6 +124,52 @@ struct Declare {
     /// Only events of this actor
     #[arg(long = "by", value_name = "ACTOR")]
     actor: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Show the states of a projection, or the state of one key\n\nFolds the events that are missing. With --at, the script is the \
+        present one, and the events are those up to that point.",
+    after_help = "\
+Examples:
+  teamlog project show demo counts
+  teamlog project show demo counts dev --json
+  teamlog project show demo counts --at 5"
+)]
+struct Show {
+    /// The team
+    team: String,
+    #[command(flatten)]
+    input: ShowProjection,
+    #[command(flatten)]
+    at: Past,
+}
+
+impl Show {
+    fn run(self, context: &mut Context) -> Outcome {
+        let at: Option<PastPoint> = self.at.into();
+        if at.is_none() && context.env().terminals().stderr && !context.is_remote() {
+            // The answer below reports a failure.
+            let _ = fold(context, &self.team, &self.input.name);
+        }
+        context.show_at(&self.team, at, self.input, shown::states)
+    }
+}
+
+/// Folds the missing events of a projection, and shows the progress on the terminal.
+fn fold(context: &mut Context, team: &str, name: &str) -> Result<(), CommandError> {
+    let progress = Arc::new(Mutex::new(Progress::on_stderr("folding events", context.env())));
+    let bar = Arc::clone(&progress);
+    let mut team = context.team(team)?;
+    let folded = team.fold_projection(
+        name,
+        Arc::new(move |done, all| {
+            let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
+            bar.show(done, all);
+        }),
+    );
+    progress.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    Ok(folded?)
 }
 
 fn json(text: &str) -> Result<Value, String> {

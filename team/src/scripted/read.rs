@@ -39,7 +39,7 @@ operation! {
         /// `next_cursor` of the previous page: the last key of that page
         #[arg(long, value_name = "KEY")]
         cursor: Option<String>,
-    }) -> ProjectionAnswer = |team, asked| team.projection(&asked, None),
+    }) -> ProjectionAnswer = |team, asked| team.projection(&asked),
     refuses = [ProjectionNotFound]
 }
 
@@ -189,11 +189,7 @@ impl Team {
     ///
     /// # Errors
     /// `projection_not_found`; errors of the log.
-    pub fn projection(
-        &mut self,
-        asked: &ShowProjection,
-        progress: Option<FoldProgress>,
-    ) -> Result<ProjectionAnswer> {
+    pub fn projection(&mut self, asked: &ShowProjection) -> Result<ProjectionAnswer> {
         let limit = page::within("limit", asked.limit, page::PAGE, STATES_MAX)?;
         let found = self.with_present(|live| declared(live, &asked.name))?;
         let mut answer = ProjectionAnswer {
@@ -210,7 +206,7 @@ impl Team {
                 return Ok(answer);
             }
         };
-        let rows = self.folded(&asked.name, fold.clone(), progress)?;
+        let rows = self.folded(&asked.name, fold.clone(), None)?;
         let rows = rows.rows();
         answer.projection = described(answer.projection, rows)?;
         match (&found.declared.key, &asked.key) {
@@ -241,6 +237,18 @@ impl Team {
         let reader = self.reader()?;
         rows.catch_up_to(&reader)?;
         Ok(Rows::Present(rows))
+    }
+
+    /// Folds the missing events of a scripted projection, and reports the progress.
+    ///
+    /// # Errors
+    /// `projection_not_found`; errors of the log.
+    pub fn fold_projection(&mut self, name: &str, progress: FoldProgress) -> Result<()> {
+        let found = self.with_present(|live| declared(live, name))?;
+        if let Ok(fold) = ScriptFold::new(&found.declared) {
+            self.folded(name, Arc::new(fold), Some(progress))?;
+        }
+        Ok(())
     }
 
     /// Folds the events of all scripted projections that are missing, and writes the rows. For a process that has time. Returns true if

@@ -34,7 +34,7 @@ fn built(team: &mut Team, actor: &str, payload: &str) -> u64 {
 
 fn show(team: &mut Team) -> ProjectionAnswer {
     let asked = given!(ShowProjection, name: "counts");
-    team.projection(&asked, None).unwrap()
+    team.projection(&asked).unwrap()
 }
 
 /// Returns the states as an object by key.
@@ -104,18 +104,18 @@ fn states_follow_the_log_and_every_point_of_the_past_has_its_own() {
         limit: Some(2),
         ..given!(ShowProjection, name: "counts")
     };
-    let first = team.projection(&asked, None).unwrap();
+    let first = team.projection(&asked).unwrap();
     asked.cursor = first.next_cursor.clone();
-    let second = team.projection(&asked, None).unwrap();
+    let second = team.projection(&asked).unwrap();
     assert_eq!(
         (first.count, second.count, second.next_cursor),
         (2, 1, None)
     );
     asked.key = Some("grün 🌱".to_owned());
-    let one = team.projection(&asked, None).unwrap();
+    let one = team.projection(&asked).unwrap();
     assert_eq!(one.states[0].state, states(&answer)["grün 🌱"]);
     asked.key = Some("x".repeat(5000));
-    assert_eq!(team.projection(&asked, None).unwrap().count, 0);
+    assert_eq!(team.projection(&asked).unwrap().count, 0);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_declaration_is_recorded_once_and_removed_with_its_rows() {
     let refusal = refused(team.remove_projection(remove), Code::ProjectionNotFound);
     assert!(refusal.message.contains("counts"), "{refusal}");
     let asked = given!(ShowProjection, name: "counts");
-    refused(team.projection(&asked, None), Code::ProjectionNotFound);
+    refused(team.projection(&asked), Code::ProjectionNotFound);
     refused(team.test_projection("counts"), Code::ProjectionNotFound);
     assert_eq!(team.projections().unwrap().count, 0);
     // Declared again, the states are folded from the first event.
@@ -348,7 +348,7 @@ fn another_version_of_the_language_is_shown_and_not_folded() {
     let unsupported: Vec<bool> = list.iter().map(|one| one.unsupported.is_some()).collect();
     assert_eq!(unsupported, [false, true, true]);
     let asked = given!(ShowProjection, name: "newer");
-    let answer = team.projection(&asked, None).unwrap();
+    let answer = team.projection(&asked).unwrap();
     let why = answer.projection.unsupported.unwrap();
     assert!(
         why.contains("version 1") && why.contains("rhai, version 2"),
