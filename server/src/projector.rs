@@ -5,9 +5,12 @@ use crate::served::Served;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use teamlog_team::Result;
 
 /// Interval of rounds over the teams. A round that takes longer is followed by a pause of its own length.
 const EVERY: Duration = Duration::from_secs(1);
+/// Number of events after which the projector turns to the next projection.
+const EVENTS_MAX: u64 = 20_000;
 /// Interval at which the projector looks for the end of the daemon.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -18,28 +21,30 @@ pub(crate) fn run(served: &Arc<Served>) {
         let began = Instant::now();
         let names = served.names();
         folded.retain(|name, _| names.contains(name));
+        let mut is_done = true;
         for name in names {
             if served.is_stopping() {
                 return;
             }
-            let before = folded.get(&name).copied();
             // After a failure, the next round tries again. A reader of the projection gets the error.
-            if let Some(seq) = fold(served, &name, before) {
-                folded.insert(name, seq);
+            match fold(served, &name, folded.get(&name).copied()) {
+                Ok(Some(seq)) => drop(folded.insert(name, seq)),
+                Ok(None) => is_done = false,
+                Err(_) => {}
             }
         }
-        pause(served, EVERY.max(began.elapsed()));
+        let length = began.elapsed();
+        pause(served, if is_done { EVERY.max(length) } else { length });
     }
 }
 
-/// Folds the projections of a team, if the team has events after `before`. Returns the seq of the team's last event.
-fn fold(served: &Served, name: &str, before: Option<u64>) -> Option<u64> {
-    let mut team = served.team(name).ok()?;
-    let seq = team.log().peek().ok()?.head().last_seq;
-    if before != Some(seq) {
-        team.fold_projections().ok()?;
-    }
-    Some(seq)
+/// Folds the projections of a team, if the team has events after `before`. Returns the seq of the team's last event; `None` if events
+/// are left.
+fn fold(served: &Served, name: &str, before: Option<u64>) -> Result<Option<u64>> {
+    let mut team = served.team(name)?;
+    let seq = team.log().peek()?.head().last_seq;
+    let is_left = before != Some(seq) && team.fold_projections(EVENTS_MAX)?;
+    Ok((!is_left).then_some(seq))
 }
 
 fn pause(served: &Served, length: Duration) {

@@ -5,8 +5,8 @@ use crate::command::prelude::*;
 use crate::command::subcommand::{Invocation, Subcommand};
 use crate::file::open;
 use crate::progress::Progress;
-use crate::when::PastPoint;
 use crate::render::projection as shown;
+use crate::when::PastPoint;
 use serde_json::Value;
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -158,7 +158,10 @@ impl Show {
 
 /// Folds the missing events of a projection, and shows the progress on the terminal.
 fn fold(context: &mut Context, team: &str, name: &str) -> Result<(), CommandError> {
-    let progress = Arc::new(Mutex::new(Progress::on_stderr("folding events", context.env())));
+    let progress = Arc::new(Mutex::new(Progress::on_stderr(
+        "folding events",
+        context.env(),
+    )));
     let bar = Arc::clone(&progress);
     let mut team = context.team(team)?;
     let folded = team.fold_projection(
@@ -168,7 +171,10 @@ fn fold(context: &mut Context, team: &str, name: &str) -> Result<(), CommandErro
             bar.show(done, all);
         }),
     );
-    progress.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    progress
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clear();
     Ok(folded?)
 }
 

@@ -313,7 +313,7 @@ fn ended(ran: &Ran) -> String {
         true => "ok".to_owned(),
         false => {
             envelope["error"]["code"].to_string()
-                + &envelope["error"]["details"]["code"].to_string()
+                + envelope["error"]["details"]["code"].to_string().as_str()
         }
     }
 }

@@ -103,7 +103,7 @@ fn the_day_of_a_lead_runs() {
     assert!(day.lines().count() > 40, "{day}");
     // Backups must not be in the data root.
     teaches(
-        &("mkdir project\ncd project\n".to_owned() + &day),
+        &("mkdir project\ncd project\n".to_owned() + day.as_str()),
         &[
             "tests  blocked  Test the parser  waits for parser",
             "reported blocked: guide by doc",
@@ -167,7 +167,7 @@ fn every_command_of_the_skill_runs_as_it_is_printed() {
     // The block that names the agent is not run, because its variable would end with the shell that runs the block.
     assert_eq!(skill.matches("```sh\n").count(), blocks.len() + 1);
     teaches(
-        &(BEFORE_SKILL.to_owned() + &blocks.concat()),
+        &(BEFORE_SKILL.to_owned() + blocks.concat().as_str()),
         &[
             "1  completed  Fix the login",
             "1 question left to answer",

@@ -251,12 +251,12 @@ impl Team {
         Ok(())
     }
 
-    /// Folds the events of all scripted projections that are missing, and writes the rows. For a process that has time. Returns true if
-    /// a projection was folded.
+    /// Folds at most `events_max` of the missing events of each scripted projection, and writes the rows. For a process that has time.
+    /// Returns true if events are still missing.
     ///
     /// # Errors
     /// Errors of the log.
-    pub fn fold_projections(&mut self) -> Result<bool> {
+    pub fn fold_projections(&mut self, events_max: u64) -> Result<bool> {
         let found = self.with_present(|live| Ok(live.scripted_projections()?))?;
         let mut any = false;
         for found in found {
@@ -265,10 +265,13 @@ impl Team {
             };
             let mut rows = self.open_fold(&found.declared.name, Arc::new(fold), None)?;
             let reader = self.reader()?;
-            if rows.seq() < reader.head().last_seq {
-                rows.catch_up_to(&reader)?;
-                any = true;
-            }
+            let end = rows.seq().saturating_add(events_max);
+            let cut = match end < reader.head().last_seq {
+                true => reader.upto(Point::Seq(end))?,
+                false => None,
+            };
+            any |= cut.is_some();
+            rows.catch_up_to(cut.as_ref().unwrap_or(&reader))?;
         }
         Ok(any)
     }

@@ -135,7 +135,12 @@ fn whatever_an_agent_does_is_recorded_as_its_own_or_refused() {
             if let Err(fault) = called {
                 let precise = fault.details.get("code").cloned().unwrap_or_default();
                 let code = precise.as_str().unwrap_or(&fault.code);
-                let known = ["actor_mismatch", "not_holder", "claim_conflict", "leader_required"];
+                let known = [
+                    "actor_mismatch",
+                    "not_holder",
+                    "claim_conflict",
+                    "leader_required",
+                ];
                 assert!(known.contains(&code), "{agent} {name}: {fault:?}");
                 assert!(new.is_empty(), "{agent} {name}: {new:?}");
                 continue;
