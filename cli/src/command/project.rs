@@ -122,7 +122,7 @@ struct Declare {
     #[arg(long = "trace", value_name = "TRACE")]
     trace_id: Option<String>,
     /// Only events of this actor
-    #[arg(long = "by", value_name = "ACTOR")]
+    #[arg(id = "by", long = "by", value_name = "ACTOR")]
     actor: Option<String>,
 }
 
