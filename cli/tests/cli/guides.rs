@@ -134,7 +134,7 @@ fn the_guide_to_projections_runs() {
     teaches(
         &script,
         &[
-            "ci           2",
+            "ci            2",
             "\"state\":{\"builds\":1}",
             "projection cycle_time: equal",
         ],

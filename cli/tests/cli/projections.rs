@@ -52,7 +52,7 @@ fn a_projection_is_a_table_with_a_row_per_key() {
     assert!(cli.ok("project remove builds").contains("removed"));
     let ran = cli.run("project show demo builds");
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stderr.contains("no projection builds"), "{ran:?}");
+    assert!(ran.stderr.contains("no projection \"builds\""), "{ran:?}");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn errors_name_field_place_and_rule() {
     for (words, code, text) in [
         (
             "project demo builds --fold bad.rhai",
-            2,
+            1,
             "fold, line 2, column 12",
         ),
         ("project demo builds --fold missing.rhai", 2, "missing.rhai"),
@@ -74,12 +74,12 @@ fn errors_name_field_place_and_rule() {
         ),
         (
             "project demo builds --fold good.rhai --key 'event.'",
-            2,
+            1,
             "key, line 1",
         ),
         (
             "project demo show2/x --fold good.rhai",
-            2,
+            1,
             "name must match",
         ),
         ("project demo builds", 2, "--fold"),
@@ -125,12 +125,12 @@ fn a_daemon_folds_in_the_background_and_answers_over_http() {
     let token = runtime["token"].as_str().unwrap();
     let (status, _, body) = daemon.ask(token, "GET", "/v1/projections/builds?key=ci", "");
     assert_eq!(
-        (status, &body["data"]["states"][0]["state"]["builds"]),
+        (status, &body["states"][0]["state"]["builds"]),
         (200, &json!(302)),
         "{body}"
     );
     let (status, _, body) = daemon.ask(token, "GET", "/v1/projections", "");
-    assert_eq!((status, &body["data"]["count"]), (200, &json!(1)), "{body}");
+    assert_eq!((status, &body["count"]), (200, &json!(1)), "{body}");
     let (status, _, body) = daemon.ask(token, "GET", "/v1/projections/nope", "");
     assert_eq!(status, 404, "{body}");
     assert_eq!(states(&cli, "ci")[0]["state"]["builds"], 302);

@@ -38,6 +38,7 @@ API_CONFIG_LIST = Endpoint('POST', '/v1/api/config-list', operation=True)
 API_CONFIG_SET = Endpoint('POST', '/v1/api/config-set', operation=True)
 API_CONFIG_UNSET = Endpoint('POST', '/v1/api/config-unset', operation=True)
 API_CREATE_TASK = Endpoint('POST', '/v1/api/create-task', operation=True)
+API_DECLARE_PROJECTION = Endpoint('POST', '/v1/api/declare-projection', operation=True)
 API_DELETE_SUBSCRIPTION = Endpoint('POST', '/v1/api/delete-subscription', operation=True)
 API_DIFF = Endpoint('POST', '/v1/api/diff', operation=True)
 API_DOCTOR_LAST = Endpoint('POST', '/v1/api/doctor-last', operation=True)
@@ -51,6 +52,7 @@ API_LIST_DEAD_LETTERS = Endpoint('POST', '/v1/api/list-dead-letters', operation=
 API_LIST_DELIVERIES = Endpoint('POST', '/v1/api/list-deliveries', operation=True)
 API_LIST_EVENTS = Endpoint('POST', '/v1/api/list-events', operation=True)
 API_LIST_MACHINES = Endpoint('POST', '/v1/api/list-machines', operation=True)
+API_LIST_PROJECTIONS = Endpoint('POST', '/v1/api/list-projections', operation=True)
 API_LIST_READY_TASKS = Endpoint('POST', '/v1/api/list-ready-tasks', operation=True)
 API_LIST_SUBSCRIPTIONS = Endpoint('POST', '/v1/api/list-subscriptions', operation=True)
 API_LIST_TASKS = Endpoint('POST', '/v1/api/list-tasks', operation=True)
@@ -99,6 +101,7 @@ API_READ_WORKER_STATUS = Endpoint('POST', '/v1/api/read-worker-status', operatio
 API_RECORD_REFUSED_WRITES = Endpoint('POST', '/v1/api/record-refused-writes', operation=True)
 API_RELEASE_SUBSCRIPTION = Endpoint('POST', '/v1/api/release-subscription', operation=True)
 API_RELEASE_TASK_CLAIM = Endpoint('POST', '/v1/api/release-task-claim', operation=True)
+API_REMOVE_PROJECTION = Endpoint('POST', '/v1/api/remove-projection', operation=True)
 API_RENAME_AGENT = Endpoint('POST', '/v1/api/rename-agent', operation=True)
 API_RENEW_TASK_CLAIM = Endpoint('POST', '/v1/api/renew-task-claim', operation=True)
 API_REOPEN_TASK = Endpoint('POST', '/v1/api/reopen-task', operation=True)
@@ -113,6 +116,7 @@ API_SEND = Endpoint('POST', '/v1/api/send', operation=True)
 API_SEND_MESSAGE = Endpoint('POST', '/v1/api/send-message', operation=True)
 API_SET_BUDGET = Endpoint('POST', '/v1/api/set-budget', operation=True)
 API_SET_TASK_RESOURCES = Endpoint('POST', '/v1/api/set-task-resources', operation=True)
+API_SHOW_PROJECTION = Endpoint('POST', '/v1/api/show-projection', operation=True)
 API_SHOW_SUBSCRIPTION = Endpoint('POST', '/v1/api/show-subscription', operation=True)
 API_SHOW_TASK = Endpoint('POST', '/v1/api/show-task', operation=True)
 API_STATE_CLEAR = Endpoint('POST', '/v1/api/state-clear', operation=True)
@@ -123,6 +127,7 @@ API_STATE_WRITE = Endpoint('POST', '/v1/api/state-write', operation=True)
 API_SUBSCRIBE = Endpoint('POST', '/v1/api/subscribe', operation=True)
 API_SYNC_VIEWS = Endpoint('POST', '/v1/api/sync-views', operation=True)
 API_TASKS = Endpoint('POST', '/v1/api/tasks', operation=True)
+API_TEST_PROJECTION = Endpoint('POST', '/v1/api/test-projection', operation=True)
 API_THREAD_LINK = Endpoint('POST', '/v1/api/thread-link', operation=True)
 API_THREAD_POST = Endpoint('POST', '/v1/api/thread-post', operation=True)
 API_THREAD_SEARCH = Endpoint('POST', '/v1/api/thread-search', operation=True)
@@ -169,6 +174,8 @@ READ_MAILBOX = Endpoint('GET', '/v1/mailbox', query=('agentId', 'at', 'cursor', 
 LIST_MODES = Endpoint('GET', '/v1/modes', query=('active', 'allSessions', 'at', 'cursor', 'limit', 'sessionId'))
 EXPLAIN_MODE = Endpoint('GET', '/v1/modes/explain', query=('at', 'mode', 'sessionId'))
 GET_DOCUMENT = Endpoint('GET', '/v1/openapi.json', of_team=False)
+LIST_PROJECTIONS = Endpoint('GET', '/v1/projections', query=('at',))
+GET_PROJECTION = Endpoint('GET', '/v1/projections/{name}', in_path=('name',), query=('at', 'cursor', 'key', 'limit'))
 LIST_READY = Endpoint('GET', '/v1/ready', query=('agentId', 'at', 'cursor', 'label', 'limit', 'parent'))
 CHECK_RECEIPT = Endpoint('POST', '/v1/receipts/check', of_team=False)
 LIST_ROOT_TEAMS = Endpoint('GET', '/v1/root/teams', of_team=False)
@@ -551,6 +558,19 @@ class Calls:
         """
         return self._call(API_CREATE_TASK, {"actor": actor, "blocked_by": blocked_by, "defer_until": defer_until, "description": description, "due_at": due_at, "expected_version": expected_version, "labels": labels, "owner": owner, "parent": parent, "priority": priority, "requires_approval": requires_approval, "requires_code_change": requires_code_change, "resources": resources, "shared": shared, "subject": subject, "task_id": task_id}, key, trace_id)
 
+    def api_declare_projection(self, *, fold: str, name: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, filter: t.Optional[types.EventFilter] = None, init: t.Any = None, key_by: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.ProjectionDeclaredAnswer]:
+        """Declare a scripted projection, or declare it again with other rules.
+
+        - `actor`: Actor of the events. Default: the agent that the input names.
+        - `expected_version`: Version that the task must have; operations on other objects ignore it.
+        - `filter`: Events that are folded; all events if absent.
+        - `fold`: Source of the fold: a function `fold(event)` that changes the state `this`, at most 64 KiB.
+        - `init`: First state of each key: any JSON; `{}` if absent.
+        - `key_by`: Expression over `event` that gives the key of an event's state, or `()` to skip the event. If absent, there is one state.
+        - `name`: Name of the projection.
+        """
+        return self._call(API_DECLARE_PROJECTION, {"actor": actor, "expected_version": expected_version, "filter": filter, "fold": fold, "init": init, "key_by": key_by, "name": name}, key, trace_id)
+
     def api_delete_subscription(self, *, name: str) -> Answer[types.SubscriptionDeleted]:
         """Delete a subscription with its position and its parked events.
 
@@ -679,6 +699,10 @@ class Calls:
     def api_list_machines(self) -> Answer[types.MachinesAnswer]:
         """List the bootstrap contract and each mode as a state machine."""
         return self._call(API_LIST_MACHINES, {})
+
+    def api_list_projections(self) -> Answer[types.ProjectionListAnswer]:
+        """List the scripted projections of a team."""
+        return self._call(API_LIST_PROJECTIONS, {})
 
     def api_list_ready_tasks(self, *, agent: t.Optional[str] = None, cursor: t.Optional[str] = None, label: t.Optional[str] = None, limit: t.Optional[int] = None, parent: t.Optional[str] = None) -> Answer[types.ReadyAnswer]:
         """List the tasks that an agent can start now, most urgent first.
@@ -1105,6 +1129,15 @@ class Calls:
         """
         return self._call(API_RELEASE_TASK_CLAIM, {"actor": actor, "claim_token": claim_token, "epoch": epoch, "expected_version": expected_version, "force": force, "task_id": task_id, "worker": worker}, key, trace_id)
 
+    def api_remove_projection(self, *, name: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.ProjectionRemovedAnswer]:
+        """Remove a scripted projection with its states.
+
+        - `actor`: Actor of the events. Default: the agent that the input names.
+        - `expected_version`: Version that the task must have; operations on other objects ignore it.
+        - `name`: Name of the projection.
+        """
+        return self._call(API_REMOVE_PROJECTION, {"actor": actor, "expected_version": expected_version, "name": name}, key, trace_id)
+
     def api_rename_agent(self, *, agent: str, new_name: str, actor: t.Optional[str] = None, dry_run: t.Optional[bool] = None, expected_version: t.Optional[int] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.RetireAnswer]:
         """Rename an agent: the new name gets its open tasks and later mail; history keeps the old name.
 
@@ -1208,11 +1241,11 @@ class Calls:
         return self._call(API_RETIRE_AGENT, {"actor": actor, "agent": agent, "dry_run": dry_run, "expected_version": expected_version}, key, trace_id)
 
     def api_search(self, *, query: str, cursor: t.Optional[str] = None, limit: t.Optional[int] = None) -> Answer[types.SearchAnswer]:
-        """Find tasks, messages, threads and posts by words, fields and times, newest first.
+        """Find tasks, messages, threads and posts by words, fields and times, and events by tags, newest first.
 
         - `cursor`: `next_cursor` of the previous page.
         - `limit`: Largest number of matches, at most 200; 50 if absent.
-        - `query`: Words that must all occur, "quoted words" in this order, beginnings (wor*), -excluded words, and the fields kind, by, to, task, status, label, after and before, such as by:dev.
+        - `query`: Words that must all occur, "quoted words" in this order, beginnings (wor*), -excluded words, and the fields kind, by, to, task, status, label, tag, after and before, such as by:dev.
         """
         return self._call(API_SEARCH, {"cursor": cursor, "limit": limit, "query": query})
 
@@ -1267,6 +1300,16 @@ class Calls:
         - `task_id`: Id of the task.
         """
         return self._call(API_SET_TASK_RESOURCES, {"actor": actor, "expected_version": expected_version, "resources": resources, "shared": shared, "task_id": task_id}, key, trace_id)
+
+    def api_show_projection(self, *, name: str, cursor: t.Optional[str] = None, key: t.Optional[str] = None, limit: t.Optional[int] = None) -> Answer[types.ProjectionAnswer]:
+        """Show the states of a scripted projection.
+
+        - `cursor`: `next_cursor` of the previous page: the last key of that page.
+        - `key`: Only the state of this key.
+        - `limit`: Largest number of states, 1 to 1000; 50 if absent.
+        - `name`: Name of the projection.
+        """
+        return self._call(API_SHOW_PROJECTION, {"cursor": cursor, "key": key, "limit": limit, "name": name})
 
     def api_show_subscription(self, *, name: str) -> Answer[types.SubscriptionAnswer]:
         """Show a subscription: filter, position, failing and parked events.
@@ -1369,6 +1412,13 @@ class Calls:
         - `status`: Only tasks with this status.
         """
         return self._call(API_TASKS, {"cursor": cursor, "label": label, "limit": limit, "order": order, "owner": owner, "parent": parent, "since": since, "sort": sort, "status": status})
+
+    def api_test_projection(self, *, name: str) -> Answer[types.ProjectionTestAnswer]:
+        """Test a scripted projection: fold the history twice, and compare the states with each other and with the kept states.
+
+        - `name`: Name of the projection.
+        """
+        return self._call(API_TEST_PROJECTION, {"name": name})
 
     def api_thread_link(self, *, task_id: str, thread_id: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, worker: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.ThreadAnswer]:
         """Link a thread to a task.
@@ -1841,6 +1891,24 @@ class Calls:
         """The OpenAPI document of this server."""
         return self._call(GET_DOCUMENT, {})
 
+    def list_projections(self, *, at: t.Optional[str] = None) -> Answer[types.ProjectionListAnswer]:
+        """List the scripted projections of a team.
+
+        - `at`: Point of the past: seq of an event, or time (ISO 8601); default: now.
+        """
+        return self._call(LIST_PROJECTIONS, {"at": at})
+
+    def get_projection(self, name: str, *, at: t.Optional[str] = None, cursor: t.Optional[str] = None, key: t.Optional[str] = None, limit: t.Optional[int] = None) -> Answer[types.ProjectionAnswer]:
+        """Show the states of a scripted projection.
+
+        - `name`: Name of the projection.
+        - `at`: Point of the past: seq of an event, or time (ISO 8601); default: now.
+        - `cursor`: `nextCursor` of the previous page: the last key of that page.
+        - `key`: Only the state of this key.
+        - `limit`: Largest number of states, 1 to 1000; 50 if absent.
+        """
+        return self._call(GET_PROJECTION, {"name": name, "at": at, "cursor": cursor, "key": key, "limit": limit})
+
     def list_ready(self, *, agent_id: t.Optional[str] = None, at: t.Optional[str] = None, cursor: t.Optional[str] = None, label: t.Optional[str] = None, limit: t.Optional[int] = None, parent: t.Optional[str] = None) -> Answer[types.ReadyAnswer]:
         """List the tasks that an agent can start now, most urgent first.
 
@@ -1865,12 +1933,12 @@ class Calls:
         return self._call(LIST_ROOT_TEAMS, {})
 
     def search(self, *, q: str, at: t.Optional[str] = None, cursor: t.Optional[str] = None, limit: t.Optional[int] = None) -> Answer[types.SearchAnswer]:
-        """Find tasks, messages, threads and posts by words, fields and times, newest first.
+        """Find tasks, messages, threads and posts by words, fields and times, and events by tags, newest first.
 
         - `at`: Point of the past: seq of an event, or time (ISO 8601); default: now.
         - `cursor`: `nextCursor` of the previous page.
         - `limit`: Largest number of matches, at most 200; 50 if absent.
-        - `q`: Words that must all occur, "quoted words" in this order, beginnings (wor*), -excluded words, and the fields kind, by, to, task, status, label, after and before, such as by:dev.
+        - `q`: Words that must all occur, "quoted words" in this order, beginnings (wor*), -excluded words, and the fields kind, by, to, task, status, label, tag, after and before, such as by:dev.
         """
         return self._call(SEARCH, {"at": at, "cursor": cursor, "limit": limit, "q": q})
 
@@ -1945,7 +2013,7 @@ class Calls:
         return self._call(DELETE_SUBSCRIPTION, {"name": name})
 
     def fetch_subscription(self, name: str, *, consumer: t.Optional[str] = None, epoch: t.Optional[int] = None, from_seq: t.Optional[int] = None, holding: t.Optional[t.List[int]] = None, limit: t.Optional[int] = None, timeout_ms: t.Optional[int] = None, ttl_ms: t.Optional[int] = None) -> Answer[types.FetchAnswer]:
-        """Take or renew the lease of a subscription, and get its next events.
+        """Take or renew the lease of a subscription, and get its next events; with `Accept: text/event-stream` as a stream, whose events are acknowledged as usual.
 
         - `name`: Name of the subscription.
         - `consumer`: Name of the consumer, for people; the token's agent, or `consumer` if absent.
@@ -2392,6 +2460,10 @@ class AsyncCalls:
         """Make a task."""
         return await self._call(API_CREATE_TASK, {"actor": actor, "blocked_by": blocked_by, "defer_until": defer_until, "description": description, "due_at": due_at, "expected_version": expected_version, "labels": labels, "owner": owner, "parent": parent, "priority": priority, "requires_approval": requires_approval, "requires_code_change": requires_code_change, "resources": resources, "shared": shared, "subject": subject, "task_id": task_id}, key, trace_id)
 
+    async def api_declare_projection(self, *, fold: str, name: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, filter: t.Optional[types.EventFilter] = None, init: t.Any = None, key_by: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.ProjectionDeclaredAnswer]:
+        """Declare a scripted projection, or declare it again with other rules."""
+        return await self._call(API_DECLARE_PROJECTION, {"actor": actor, "expected_version": expected_version, "filter": filter, "fold": fold, "init": init, "key_by": key_by, "name": name}, key, trace_id)
+
     async def api_delete_subscription(self, *, name: str) -> Answer[types.SubscriptionDeleted]:
         """Delete a subscription with its position and its parked events."""
         return await self._call(API_DELETE_SUBSCRIPTION, {"name": name})
@@ -2443,6 +2515,10 @@ class AsyncCalls:
     async def api_list_machines(self) -> Answer[types.MachinesAnswer]:
         """List the bootstrap contract and each mode as a state machine."""
         return await self._call(API_LIST_MACHINES, {})
+
+    async def api_list_projections(self) -> Answer[types.ProjectionListAnswer]:
+        """List the scripted projections of a team."""
+        return await self._call(API_LIST_PROJECTIONS, {})
 
     async def api_list_ready_tasks(self, *, agent: t.Optional[str] = None, cursor: t.Optional[str] = None, label: t.Optional[str] = None, limit: t.Optional[int] = None, parent: t.Optional[str] = None) -> Answer[types.ReadyAnswer]:
         """List the tasks that an agent can start now, most urgent first."""
@@ -2636,6 +2712,10 @@ class AsyncCalls:
         """Give a claimed task back without completing it."""
         return await self._call(API_RELEASE_TASK_CLAIM, {"actor": actor, "claim_token": claim_token, "epoch": epoch, "expected_version": expected_version, "force": force, "task_id": task_id, "worker": worker}, key, trace_id)
 
+    async def api_remove_projection(self, *, name: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.ProjectionRemovedAnswer]:
+        """Remove a scripted projection with its states."""
+        return await self._call(API_REMOVE_PROJECTION, {"actor": actor, "expected_version": expected_version, "name": name}, key, trace_id)
+
     async def api_rename_agent(self, *, agent: str, new_name: str, actor: t.Optional[str] = None, dry_run: t.Optional[bool] = None, expected_version: t.Optional[int] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.RetireAnswer]:
         """Rename an agent: the new name gets its open tasks and later mail; history keeps the old name."""
         return await self._call(API_RENAME_AGENT, {"actor": actor, "agent": agent, "dry_run": dry_run, "expected_version": expected_version, "new_name": new_name}, key, trace_id)
@@ -2673,7 +2753,7 @@ class AsyncCalls:
         return await self._call(API_RETIRE_AGENT, {"actor": actor, "agent": agent, "dry_run": dry_run, "expected_version": expected_version}, key, trace_id)
 
     async def api_search(self, *, query: str, cursor: t.Optional[str] = None, limit: t.Optional[int] = None) -> Answer[types.SearchAnswer]:
-        """Find tasks, messages, threads and posts by words, fields and times, newest first."""
+        """Find tasks, messages, threads and posts by words, fields and times, and events by tags, newest first."""
         return await self._call(API_SEARCH, {"cursor": cursor, "limit": limit, "query": query})
 
     async def api_send(self, *, from_: str, to: str, type: types.MessageType, actor: t.Optional[str] = None, cooldown_seconds: t.Optional[int] = None, created_at: t.Optional[str] = None, delivery: t.Optional[types.Require] = None, expected_version: t.Optional[int] = None, message_id: t.Optional[str] = None, payload: t.Optional[t.Dict[str, t.Any]] = None, priority: t.Optional[types.Priority] = None, task_id: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.SendAnswer]:
@@ -2691,6 +2771,10 @@ class AsyncCalls:
     async def api_set_task_resources(self, *, task_id: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, resources: t.Optional[t.List[str]] = None, shared: t.Optional[bool] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.TaskAnswer]:
         """Set the paths that a task's holder may write, while no agent works on the task."""
         return await self._call(API_SET_TASK_RESOURCES, {"actor": actor, "expected_version": expected_version, "resources": resources, "shared": shared, "task_id": task_id}, key, trace_id)
+
+    async def api_show_projection(self, *, name: str, cursor: t.Optional[str] = None, key: t.Optional[str] = None, limit: t.Optional[int] = None) -> Answer[types.ProjectionAnswer]:
+        """Show the states of a scripted projection."""
+        return await self._call(API_SHOW_PROJECTION, {"cursor": cursor, "key": key, "limit": limit, "name": name})
 
     async def api_show_subscription(self, *, name: str) -> Answer[types.SubscriptionAnswer]:
         """Show a subscription: filter, position, failing and parked events."""
@@ -2731,6 +2815,10 @@ class AsyncCalls:
     async def api_tasks(self, *, cursor: t.Optional[str] = None, label: t.Optional[str] = None, limit: t.Optional[int] = None, order: t.Optional[types.SortOrder] = None, owner: t.Optional[str] = None, parent: t.Optional[str] = None, since: t.Optional[int] = None, sort: t.Optional[types.TaskSort] = None, status: t.Optional[types.Status] = None) -> Answer[types.TasksAnswer]:
         """List tasks as their view files show them, in natural order of their ids or in the requested order."""
         return await self._call(API_TASKS, {"cursor": cursor, "label": label, "limit": limit, "order": order, "owner": owner, "parent": parent, "since": since, "sort": sort, "status": status})
+
+    async def api_test_projection(self, *, name: str) -> Answer[types.ProjectionTestAnswer]:
+        """Test a scripted projection: fold the history twice, and compare the states with each other and with the kept states."""
+        return await self._call(API_TEST_PROJECTION, {"name": name})
 
     async def api_thread_link(self, *, task_id: str, thread_id: str, actor: t.Optional[str] = None, expected_version: t.Optional[int] = None, worker: t.Optional[str] = None, key: t.Optional[str] = None, trace_id: t.Optional[str] = None) -> Answer[types.ThreadAnswer]:
         """Link a thread to a task."""
@@ -2916,6 +3004,14 @@ class AsyncCalls:
         """The OpenAPI document of this server."""
         return await self._call(GET_DOCUMENT, {})
 
+    async def list_projections(self, *, at: t.Optional[str] = None) -> Answer[types.ProjectionListAnswer]:
+        """List the scripted projections of a team."""
+        return await self._call(LIST_PROJECTIONS, {"at": at})
+
+    async def get_projection(self, name: str, *, at: t.Optional[str] = None, cursor: t.Optional[str] = None, key: t.Optional[str] = None, limit: t.Optional[int] = None) -> Answer[types.ProjectionAnswer]:
+        """Show the states of a scripted projection."""
+        return await self._call(GET_PROJECTION, {"name": name, "at": at, "cursor": cursor, "key": key, "limit": limit})
+
     async def list_ready(self, *, agent_id: t.Optional[str] = None, at: t.Optional[str] = None, cursor: t.Optional[str] = None, label: t.Optional[str] = None, limit: t.Optional[int] = None, parent: t.Optional[str] = None) -> Answer[types.ReadyAnswer]:
         """List the tasks that an agent can start now, most urgent first."""
         return await self._call(LIST_READY, {"agentId": agent_id, "at": at, "cursor": cursor, "label": label, "limit": limit, "parent": parent})
@@ -2929,7 +3025,7 @@ class AsyncCalls:
         return await self._call(LIST_ROOT_TEAMS, {})
 
     async def search(self, *, q: str, at: t.Optional[str] = None, cursor: t.Optional[str] = None, limit: t.Optional[int] = None) -> Answer[types.SearchAnswer]:
-        """Find tasks, messages, threads and posts by words, fields and times, newest first."""
+        """Find tasks, messages, threads and posts by words, fields and times, and events by tags, newest first."""
         return await self._call(SEARCH, {"at": at, "cursor": cursor, "limit": limit, "q": q})
 
     async def get_session(self) -> Answer[types.PageSessionAnswer]:
@@ -2973,7 +3069,7 @@ class AsyncCalls:
         return await self._call(DELETE_SUBSCRIPTION, {"name": name})
 
     async def fetch_subscription(self, name: str, *, consumer: t.Optional[str] = None, epoch: t.Optional[int] = None, from_seq: t.Optional[int] = None, holding: t.Optional[t.List[int]] = None, limit: t.Optional[int] = None, timeout_ms: t.Optional[int] = None, ttl_ms: t.Optional[int] = None) -> Answer[types.FetchAnswer]:
-        """Take or renew the lease of a subscription, and get its next events."""
+        """Take or renew the lease of a subscription, and get its next events; with `Accept: text/event-stream` as a stream, whose events are acknowledged as usual."""
         return await self._call(FETCH_SUBSCRIPTION, {"name": name, "consumer": consumer, "epoch": epoch, "fromSeq": from_seq, "holding": holding, "limit": limit, "timeoutMs": timeout_ms, "ttlMs": ttl_ms})
 
     async def nak_subscription(self, name: str, *, epoch: int, seq: int, delay_ms: t.Optional[int] = None, reason: t.Optional[str] = None) -> Answer[types.NakAnswer]:

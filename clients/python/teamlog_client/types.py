@@ -1106,6 +1106,10 @@ DeadLetterStatus = t.Literal['dead', 'requeued', 'acked']
 Decision = t.Literal['still_actionable', 'done_waiting_on_leader', 'stuck_waiting_on_leader']
 
 
+#: Result of a declaration.
+DeclareStatus = t.Literal['declared', 'changed', 'unchanged']
+
+
 class DeliveredEvent(t.TypedDict):
     """A delivered event."""
 
@@ -1980,6 +1984,18 @@ class KeptAsReport(_KeptAsReport, total=False):
     next: t.List[str]
 
 
+class _KeyedState(t.TypedDict):
+    #: The state.
+    state: t.Any
+
+
+class KeyedState(_KeyedState, total=False):
+    """The state of a key."""
+
+    #: The key; absent if the projection has one state.
+    key: str
+
+
 class Keyword(t.TypedDict):
     """A word of a prompt, and the skill that it names."""
 
@@ -2824,6 +2840,128 @@ class Problem(t.TypedDict):
 ProblemKind = t.Literal['damaged_event', 'damaged_header', 'damaged_head', 'missing_head', 'stale_head', 'lost_events', 'rolled_back', 'missing_segment', 'missing_events', 'broken_chain', 'foreign_segment', 'misplaced_event', 'torn_tail', 'unsynced_tail', 'unfinished_cut', 'unknown_file', 'receipt_of_another_log', 'receipt_malformed', 'cut_below_receipt', 'changed_since_receipt', 'changed_backup']
 
 
+class ProjectionAnswer(t.TypedDict):
+    """The answer of `show-projection`."""
+
+    #: Number of states on the page.
+    count: int
+    #: Cursor of the next page: the last key of this page; `null` on the last page.
+    next_cursor: t.Optional[str]
+    #: The projection.
+    projection: ProjectionShown
+    #: The states, sorted by key.
+    states: t.List[KeyedState]
+    #: The team.
+    team: str
+
+
+class ProjectionDeclaredAnswer(t.TypedDict):
+    """The answer of `declare-projection`."""
+
+    #: The projection.
+    projection: ProjectionShown
+    #: The result.
+    status: DeclareStatus
+    #: The team.
+    team: str
+
+
+class _ProjectionFailure(t.TypedDict):
+    #: Text of the script with the error: `fold` or `key`.
+    field: str
+    #: The error.
+    message: str
+    #: Seq of the event at which the projection stopped.
+    seq: int
+
+
+class ProjectionFailure(_ProjectionFailure, total=False):
+    """The failure of a fold, at which its projection stopped."""
+
+    #: Line of the error, from 1, if it has one.
+    line: int
+
+
+class ProjectionListAnswer(t.TypedDict):
+    """The answer of `list-projections`."""
+
+    #: Number of projections.
+    count: int
+    #: The projections, sorted by name.
+    projections: t.List[ProjectionShown]
+    #: The team.
+    team: str
+
+
+class ProjectionRemovedAnswer(t.TypedDict):
+    """The answer of `remove-projection`."""
+
+    #: Name of the removed projection.
+    name: str
+    #: The team.
+    team: str
+
+
+class _ProjectionShown(t.TypedDict):
+    #: Time at which the projection was declared.
+    declared_at: Timestamp
+    #: Actor that declared the projection.
+    declared_by: str
+    #: Seq of the event that declared the projection.
+    declared_seq: int
+    #: Name of the script language.
+    language: str
+    #: Version of the script language.
+    language_version: int
+    #: Name of the projection.
+    name: str
+
+
+class ProjectionShown(_ProjectionShown, total=False):
+    """A scripted projection."""
+
+    #: The error at which the projection stopped.
+    failure: ProjectionFailure
+    #: Filter of the events; absent if all events are folded.
+    filter: str
+    #: Expression of the key; absent if there is one state.
+    key_by: str
+    #: Seq of the last event that the states include; absent if the projection is not folded here.
+    seq: int
+    #: The reason why the projection is not folded here, such as an unknown language version.
+    unsupported: str
+
+
+class _ProjectionTestAnswer(t.TypedDict):
+    #: Number of events that changed a state.
+    folded: int
+    #: Number of keys.
+    keys: int
+    #: Seq of the last event.
+    last_seq: int
+    #: Name of the projection.
+    name: str
+    #: Result of the test.
+    status: ProjectionTestStatus
+    #: The team.
+    team: str
+
+
+class ProjectionTestAnswer(_ProjectionTestAnswer, total=False):
+    """The answer of `test-projection`."""
+
+    #: First key with different states.
+    different_key: str
+    #: The error at which the projection stopped.
+    failure: ProjectionFailure
+    #: The reason why the projection is not folded here.
+    unsupported: str
+
+
+#: Result of a test.
+ProjectionTestStatus = t.Literal['equal', 'different', 'stopped', 'unsupported']
+
+
 class PromptAnswer(t.TypedDict):
     """Result of a prompt."""
 
@@ -3159,9 +3297,9 @@ class SearchAnswer(_SearchAnswer, total=False):
 class _SearchHit(t.TypedDict):
     #: Time at which it was recorded.
     created_at: Timestamp
-    #: Id of the task, the message, the thread or the post.
+    #: Id of the task, the message, the thread, the post or the event.
     id: str
-    #: `task`, `message`, `report` (a message that reports on a task), `thread`, `post`, or `comment` (a post in a task's thread).
+    #: `task`, `message`, `report` (a message that reports on a task), `thread`, `post`, `comment` (a post in a task's thread), or `event` (an event of another program).
     kind: str
     #: Seq of the event that recorded it.
     seq: int
@@ -3176,11 +3314,13 @@ class SearchHit(_SearchHit, total=False):
     excerpt: str
     #: Status of a task.
     status: str
+    #: Tags of an event.
+    tags: t.List[str]
     #: Task that a text is about.
     task_id: str
     #: Thread of a post.
     thread_id: str
-    #: Subject of a task, or title of a thread.
+    #: Subject of a task, title of a thread, or kind of an event.
     title: str
     #: Recipients of a text, or the owner of a task.
     to: t.List[str]
@@ -3780,6 +3920,22 @@ class SubscriptionListAnswer(t.TypedDict):
     team: str
 
 
+class _SubscriptionRunner(t.TypedDict):
+    #: Process id of the daemon.
+    pid: int
+    #: Target of the events: `exec PROGRAM`, without arguments, or `post https://HOST:PORT`, without path.
+    target: str
+
+
+class SubscriptionRunner(_SubscriptionRunner, total=False):
+    """A daemon that handles the events of a subscription."""
+
+    #: Error of the last delivery, or the reason why no event is delivered; absent after a successful delivery.
+    last_error: str
+    #: Time of the error.
+    last_error_at: Timestamp
+
+
 class _SubscriptionShown(t.TypedDict):
     #: Number of events after the position, including events that do not match.
     behind: int
@@ -3816,6 +3972,8 @@ class SubscriptionShown(_SubscriptionShown, total=False):
     leased_until: Timestamp
     #: Agent whose token created the subscription; only this agent and programs on this machine can use it.
     owner: str
+    #: Daemon that handles the events; absent for an agent with a token.
+    run_by: SubscriptionRunner
 
 
 class Summary(t.TypedDict):

@@ -298,6 +298,15 @@ export interface paths {
     /** Make a task */
     post: operations["api_create_task"];
   };
+  "/v1/api/declare-projection": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Declare a scripted projection, or declare it again with other rules */
+    post: operations["api_declare_projection"];
+  };
   "/v1/api/delete-subscription": {
     parameters: {
       query?: never;
@@ -414,6 +423,15 @@ export interface paths {
     get?: never;
     /** List the bootstrap contract and each mode as a state machine */
     post: operations["api_list_machines"];
+  };
+  "/v1/api/list-projections": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** List the scripted projections of a team */
+    post: operations["api_list_projections"];
   };
   "/v1/api/list-ready-tasks": {
     parameters: {
@@ -847,6 +865,15 @@ export interface paths {
     /** Give a claimed task back without completing it */
     post: operations["api_release_task_claim"];
   };
+  "/v1/api/remove-projection": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Remove a scripted projection with its states */
+    post: operations["api_remove_projection"];
+  };
   "/v1/api/rename-agent": {
     parameters: {
       query?: never;
@@ -934,7 +961,7 @@ export interface paths {
       path?: never;
     };
     get?: never;
-    /** Find tasks, messages, threads and posts by words, fields and times, newest first */
+    /** Find tasks, messages, threads and posts by words, fields and times, and events by tags, newest first */
     post: operations["api_search"];
   };
   "/v1/api/send": {
@@ -972,6 +999,15 @@ export interface paths {
     get?: never;
     /** Set the paths that a task's holder may write, while no agent works on the task */
     post: operations["api_set_task_resources"];
+  };
+  "/v1/api/show-projection": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Show the states of a scripted projection */
+    post: operations["api_show_projection"];
   };
   "/v1/api/show-subscription": {
     parameters: {
@@ -1062,6 +1098,15 @@ export interface paths {
     get?: never;
     /** List tasks as their view files show them, in natural order of their ids or in the requested order */
     post: operations["api_tasks"];
+  };
+  "/v1/api/test-projection": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    get?: never;
+    /** Test a scripted projection: fold the history twice, and compare the states with each other and with the kept states */
+    post: operations["api_test_projection"];
   };
   "/v1/api/thread-link": {
     parameters: {
@@ -1461,6 +1506,24 @@ export interface paths {
     get: operations["getDocument"];
     post?: never;
   };
+  "/v1/projections": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    /** List the scripted projections of a team */
+    get: operations["listProjections"];
+    post?: never;
+  };
+  "/v1/projections/{name}": {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    /** Show the states of a scripted projection */
+    get: operations["getProjection"];
+    post?: never;
+  };
   "/v1/ready": {
     parameters: {
       query?: never;
@@ -1493,7 +1556,7 @@ export interface paths {
       query?: never;
       path?: never;
     };
-    /** Find tasks, messages, threads and posts by words, fields and times, newest first */
+    /** Find tasks, messages, threads and posts by words, fields and times, and events by tags, newest first */
     get: operations["search"];
     post?: never;
   };
@@ -1577,7 +1640,7 @@ export interface paths {
       path?: never;
     };
     get?: never;
-    /** Take or renew the lease of a subscription, and get its next events */
+    /** Take or renew the lease of a subscription, and get its next events; with `Accept: text/event-stream` as a stream, whose events are acknowledged as usual */
     post: operations["fetchSubscription"];
   };
   "/v1/subscriptions/{name}/nak": {
@@ -2958,6 +3021,8 @@ export interface components {
     DeadLetterStatus: "dead" | "requeued" | "acked";
     /** @description Decision that a leader has to make */
     Decision: "still_actionable" | "done_waiting_on_leader" | "stuck_waiting_on_leader";
+    /** @description Result of a declaration. */
+    DeclareStatus: "declared" | "changed" | "unchanged";
     /** @description A delivered event. */
     DeliveredEvent: {
       /**
@@ -3894,6 +3959,13 @@ export interface components {
       /** @description Id of the task. */
       task_id: string;
     };
+    /** @description The state of a key */
+    KeyedState: {
+      /** @description The key; absent if the projection has one state */
+      key?: string;
+      /** @description The state */
+      state: unknown;
+    };
     /** @description A word of a prompt, and the skill that it names. */
     Keyword: {
       /** @description The word */
@@ -4770,6 +4842,148 @@ export interface components {
     /** @description Kind of a problem: a stable word. */
     ProblemKind: "damaged_event" | "damaged_header" | "damaged_head" | "missing_head" | "stale_head" | "lost_events" | "rolled_back" | "missing_segment" | "missing_events" | "broken_chain" | "foreign_segment" | "misplaced_event" | "torn_tail" | "unsynced_tail" | "unfinished_cut" | "unknown_file" | "receipt_of_another_log" | "receipt_malformed" | "cut_below_receipt" | "changed_since_receipt" | "changed_backup";
     /**
+     * ProjectionAnswer
+     * @description The answer of `show-projection`.
+     */
+    ProjectionAnswer: {
+      /**
+       * Format: uint
+       * @description Number of states on the page
+       */
+      count: number;
+      /** @description Cursor of the next page: the last key of this page; `null` on the last page */
+      next_cursor: string | null;
+      /** @description The projection */
+      projection: components["schemas"]["ProjectionShown"];
+      /** @description The states, sorted by key */
+      states: components["schemas"]["KeyedState"][];
+      /** @description The team */
+      team: string;
+    };
+    /**
+     * ProjectionDeclaredAnswer
+     * @description The answer of `declare-projection`.
+     */
+    ProjectionDeclaredAnswer: {
+      /** @description The projection */
+      projection: components["schemas"]["ProjectionShown"];
+      /** @description The result */
+      status: components["schemas"]["DeclareStatus"];
+      /** @description The team */
+      team: string;
+    };
+    /** @description The failure of a fold, at which its projection stopped */
+    ProjectionFailure: {
+      /** @description Text of the script with the error: `fold` or `key` */
+      field: string;
+      /**
+       * Format: uint
+       * @description Line of the error, from 1, if it has one
+       */
+      line?: number;
+      /** @description The error */
+      message: string;
+      /**
+       * Format: uint64
+       * @description Seq of the event at which the projection stopped
+       */
+      seq: number;
+    };
+    /**
+     * ProjectionListAnswer
+     * @description The answer of `list-projections`.
+     */
+    ProjectionListAnswer: {
+      /**
+       * Format: uint
+       * @description Number of projections
+       */
+      count: number;
+      /** @description The projections, sorted by name */
+      projections: components["schemas"]["ProjectionShown"][];
+      /** @description The team */
+      team: string;
+    };
+    /**
+     * ProjectionRemovedAnswer
+     * @description The answer of `remove-projection`.
+     */
+    ProjectionRemovedAnswer: {
+      /** @description Name of the removed projection */
+      name: string;
+      /** @description The team */
+      team: string;
+    };
+    /** @description A scripted projection */
+    ProjectionShown: {
+      /** @description Time at which the projection was declared */
+      declared_at: components["schemas"]["Timestamp"];
+      /** @description Actor that declared the projection */
+      declared_by: string;
+      /**
+       * Format: uint64
+       * @description Seq of the event that declared the projection
+       */
+      declared_seq: number;
+      /** @description The error at which the projection stopped */
+      failure?: components["schemas"]["ProjectionFailure"];
+      /** @description Filter of the events; absent if all events are folded */
+      filter?: string;
+      /** @description Expression of the key; absent if there is one state */
+      key_by?: string;
+      /** @description Name of the script language */
+      language: string;
+      /**
+       * Format: uint32
+       * @description Version of the script language
+       */
+      language_version: number;
+      /** @description Name of the projection */
+      name: string;
+      /**
+       * Format: uint64
+       * @description Seq of the last event that the states include; absent if the projection is not folded here
+       */
+      seq?: number;
+      /** @description The reason why the projection is not folded here, such as an unknown language version */
+      unsupported?: string;
+    };
+    /**
+     * ProjectionTestAnswer
+     * @description The answer of `test-projection`.
+     */
+    ProjectionTestAnswer: {
+      /** @description First key with different states */
+      different_key?: string;
+      /** @description The error at which the projection stopped */
+      failure?: components["schemas"]["ProjectionFailure"];
+      /**
+       * Format: uint64
+       * @description Number of events that changed a state
+       */
+      folded: number;
+      /**
+       * Format: uint
+       * @description Number of keys
+       */
+      keys: number;
+      /**
+       * Format: uint64
+       * @description Seq of the last event
+       */
+      last_seq: number;
+      /** @description Name of the projection */
+      name: string;
+      /** @description Result of the test */
+      status: components["schemas"]["ProjectionTestStatus"];
+      /** @description The team */
+      team: string;
+      /** @description The reason why the projection is not folded here */
+      unsupported?: string;
+    };
+    /** @description Result of a test. */
+    ProjectionTestStatus: "equal" | "different" | "stopped" | "unsupported";
+    /**
      * PromptAnswer
      * @description Result of a prompt.
      */
@@ -5157,9 +5371,12 @@ export interface components {
       created_at: components["schemas"]["Timestamp"];
       /** @description Part of the text around the first word that was searched for, in one line; absent if the title is all */
       excerpt?: string;
-      /** @description Id of the task, the message, the thread or the post */
+      /** @description Id of the task, the message, the thread, the post or the event */
       id: string;
-      /** @description `task`, `message`, `report` (a message that reports on a task), `thread`, `post`, or `comment` (a post in a task's thread) */
+      /**
+       * @description `task`, `message`, `report` (a message that reports on a task), `thread`, `post`, `comment` (a post in a task's thread), or
+       *     `event` (an event of another program)
+       */
       kind: string;
       /**
        * Format: uint64
@@ -5168,11 +5385,13 @@ export interface components {
       seq: number;
       /** @description Status of a task */
       status?: string;
+      /** @description Tags of an event */
+      tags?: string[];
       /** @description Task that a text is about */
       task_id?: string;
       /** @description Thread of a post */
       thread_id?: string;
-      /** @description Subject of a task, or title of a thread */
+      /** @description Subject of a task, title of a thread, or kind of an event */
       title?: string;
       /** @description Recipients of a text, or the owner of a task */
       to?: string[];
@@ -5824,6 +6043,20 @@ export interface components {
       /** @description The team */
       team: string;
     };
+    /** @description A daemon that handles the events of a subscription */
+    SubscriptionRunner: {
+      /** @description Error of the last delivery, or the reason why no event is delivered; absent after a successful delivery */
+      last_error?: string;
+      /** @description Time of the error */
+      last_error_at?: components["schemas"]["Timestamp"];
+      /**
+       * Format: uint32
+       * @description Process id of the daemon
+       */
+      pid: number;
+      /** @description Target of the events: `exec PROGRAM`, without arguments, or `post https://HOST:PORT`, without path */
+      target: string;
+    };
     /** @description A subscription */
     SubscriptionShown: {
       /**
@@ -5873,6 +6106,8 @@ export interface components {
        * @description The lowest unsettled seq minus one: all matching events up to here are settled
        */
       position: number;
+      /** @description Daemon that handles the events; absent for an agent with a token */
+      run_by?: components["schemas"]["SubscriptionRunner"];
       /**
        * Format: uint
        * @description Number of events that were delivered to the consumer and are not settled
@@ -8954,6 +9189,61 @@ export interface operations {
       };
     };
   };
+  api_declare_projection: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description Actor of the events. Default: the agent that the input names */
+          actor?: string | null;
+          /**
+           * Format: uint64
+           * @description Version that the task must have; operations on other objects ignore it
+           */
+          expected_version?: number | null;
+          /** @description Events that are folded; all events if absent */
+          filter?: components["schemas"]["EventFilter"] | null;
+          /** @description Source of the fold: a function `fold(event)` that changes the state `this`, at most 64 KiB */
+          fold: string;
+          /** @description First state of each key: any JSON; `{}` if absent */
+          init?: unknown;
+          /** @description Idempotency key: a request with the same key is carried out once; later requests get the first answer */
+          key?: string | null;
+          /** @description Expression over `event` that gives the key of an event's state, or `()` to skip the event. If absent, there is one state */
+          key_by?: string | null;
+          /** @description Name of the projection */
+          name: string;
+          /** @description Trace that the events belong to. Default: the trace of the task or the message */
+          trace_id?: string | null;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["ProjectionDeclaredAnswer"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "declare-projection";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
   api_delete_subscription: {
     parameters: {
       query?: never;
@@ -9577,6 +9867,8 @@ export interface operations {
            * @example mode_updated
            * @example monitor_snapshot_written
            * @example phase_changed
+           * @example projection_declared
+           * @example projection_removed
            * @example resource_declared
            * @example resource_policy_set
            * @example response_stored
@@ -9706,6 +9998,39 @@ export interface operations {
             ok: true;
             /** @constant */
             operation: "list-machines";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
+  api_list_projections: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody?: {
+      content: {
+        "application/json": Record<string, never>;
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["ProjectionListAnswer"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "list-projections";
             /** @constant */
             schema_version: "1.0";
             /** Format: date-time */
@@ -11872,6 +12197,53 @@ export interface operations {
       };
     };
   };
+  api_remove_projection: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description Actor of the events. Default: the agent that the input names */
+          actor?: string | null;
+          /**
+           * Format: uint64
+           * @description Version that the task must have; operations on other objects ignore it
+           */
+          expected_version?: number | null;
+          /** @description Idempotency key: a request with the same key is carried out once; later requests get the first answer */
+          key?: string | null;
+          /** @description Name of the projection */
+          name: string;
+          /** @description Trace that the events belong to. Default: the trace of the task or the message */
+          trace_id?: string | null;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["ProjectionRemovedAnswer"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "remove-projection";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
   api_rename_agent: {
     parameters: {
       query?: never;
@@ -12130,6 +12502,8 @@ export interface operations {
            * @example mode_updated
            * @example monitor_snapshot_written
            * @example phase_changed
+           * @example projection_declared
+           * @example projection_removed
            * @example resource_declared
            * @example resource_policy_set
            * @example response_stored
@@ -12495,7 +12869,7 @@ export interface operations {
           limit?: number | null;
           /**
            * @description Words that must all occur, "quoted words" in this order, beginnings (wor*), -excluded words, and the fields kind, by,
-           *     to, task, status, label, after and before, such as by:dev
+           *     to, task, status, label, tag, after and before, such as by:dev
            */
           query: string;
         };
@@ -12752,6 +13126,51 @@ export interface operations {
             ok: true;
             /** @constant */
             operation: "set-task-resources";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
+  api_show_projection: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description `next_cursor` of the previous page: the last key of that page */
+          cursor?: string | null;
+          /** @description Only the state of this key */
+          key?: string | null;
+          /**
+           * Format: uint
+           * @description Largest number of states, 1 to 1000; 50 if absent
+           */
+          limit?: number | null;
+          /** @description Name of the projection */
+          name: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["ProjectionAnswer"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "show-projection";
             /** @constant */
             schema_version: "1.0";
             /** Format: date-time */
@@ -13240,6 +13659,42 @@ export interface operations {
             ok: true;
             /** @constant */
             operation: "tasks";
+            /** @constant */
+            schema_version: "1.0";
+            /** Format: date-time */
+            timestamp: string;
+          };
+        };
+      };
+    };
+  };
+  api_test_projection: {
+    parameters: {
+      query?: never;
+      path?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description Name of the projection */
+          name: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            command: string;
+            data: components["schemas"]["ProjectionTestAnswer"];
+            /** @constant */
+            ok: true;
+            /** @constant */
+            operation: "test-projection";
             /** @constant */
             schema_version: "1.0";
             /** Format: date-time */
@@ -15181,6 +15636,57 @@ export interface operations {
       };
     };
   };
+  listProjections: {
+    parameters: {
+      query?: {
+        /** @description Point of the past: seq of an event, or time (ISO 8601); default: now */
+        at?: string;
+      };
+      path?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ProjectionListAnswer"];
+        };
+      };
+    };
+  };
+  getProjection: {
+    parameters: {
+      query?: {
+        /** @description Point of the past: seq of an event, or time (ISO 8601); default: now */
+        at?: string;
+        /** @description `nextCursor` of the previous page: the last key of that page */
+        cursor?: string;
+        /** @description Only the state of this key */
+        key?: string;
+        /** @description Largest number of states, 1 to 1000; 50 if absent */
+        limit?: number;
+      };
+      path: {
+        /** @description Name of the projection */
+        name: string;
+      };
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ProjectionAnswer"];
+        };
+      };
+    };
+  };
   listReady: {
     parameters: {
       query?: {
@@ -15268,7 +15774,7 @@ export interface operations {
         limit?: number;
         /**
          * @description Words that must all occur, "quoted words" in this order, beginnings (wor*), -excluded words, and the fields kind, by,
-         *     to, task, status, label, after and before, such as by:dev
+         *     to, task, status, label, tag, after and before, such as by:dev
          */
         q: string;
       };
@@ -15597,6 +16103,7 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["FetchAnswer"];
+          "text/event-stream": string;
         };
       };
     };
