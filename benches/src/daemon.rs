@@ -184,6 +184,21 @@ impl Client {
         self.reader.get_mut().write_all(request.as_bytes()).unwrap();
     }
 
+    /// Requests the events of a subscription as a stream, and does not wait for the first event.
+    pub fn follow_subscription(&mut self, name: &str) {
+        let request = format!(
+            "POST /v1/subscriptions/{name}/fetch HTTP/1.1\r\n{}Accept: text/event-stream\r\n\r\n",
+            self.head
+        );
+        self.reader.get_mut().write_all(request.as_bytes()).unwrap();
+    }
+
+    /// Appends an event of kind `built`.
+    pub fn append(&mut self) {
+        let (status, answer) = self.call("POST", "/v1/events", r#"{"kind":"built","actor":"ci"}"#);
+        assert_eq!(status, 201, "{answer}");
+    }
+
     /// Waits for the next event of the stream.
     pub fn next_event(&mut self) {
         let mut line = String::new();

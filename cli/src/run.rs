@@ -101,7 +101,9 @@ fn read(argv: &[OsString], env: &ProcessEnv) -> Result<Args, Misread> {
         true => {
             let args = match typed(&words.with("team")) {
                 Ok(args) => args,
-                Err(error) if words.named.is_some() => return Err(Misread::Usage(error)),
+                Err(error) if words.named.is_some() || words.command() == "undo" => {
+                    return Err(Misread::Usage(error));
+                }
                 // The command may need no team, as in `mode explain --active team ralph`.
                 Err(error) => {
                     return typed(&words.without_option()).map_err(|_| Misread::Usage(error));

@@ -18,7 +18,8 @@ const OPTION_ID: &str = "team_option";
 const TYPED: [&str; 6] = ["init", "join", "restore", "close", "purge", "rotate"];
 
 /// Commands with an optional positional argument after TEAM. clap accepts that argument in the place of TEAM.
-const AMBIGUOUS: [&str; 16] = [
+const AMBIGUOUS: [&str; 17] = [
+    "ack",
     "can-write",
     "explain",
     "prompt",

@@ -13,15 +13,19 @@ const PAGE: usize = 200;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    group = clap::ArgGroup::new("which").required(true).args(["message_id", "all"]),
+    group = clap::ArgGroup::new("which").required(true).args(["id", "message_id", "all"]),
     after_help = "\
 Examples:
+  teamlog ack m-1 --as dev
   teamlog ack demo --agent dev --message-id m-1
   teamlog ack --all --as dev"
 )]
 pub struct Args {
     /// The team
     team: String,
+    /// Id of the message or post, in place of --message-id
+    #[arg(value_name = "ID")]
+    id: Option<String>,
     /// Recipient of the message [default: the acting agent]
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
@@ -50,7 +54,7 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
         context.records(Repeat::Same);
-        let Some(message_id) = self.message_id else {
+        let Some(message_id) = self.message_id.or(self.id) else {
             let answer = acknowledge_all(context, &self.team, agent)?;
             return context.end(Exit::Done, &answer, all_lines);
         };

@@ -37,7 +37,7 @@ pub struct Args {
     /// Kind of the event, in snake_case and the past tense, for example build_finished
     #[arg(long)]
     kind: Option<String>,
-    /// Payload, JSON [default: {}]
+    /// Payload, JSON; - reads it from standard input [default: {}]
     #[arg(long, value_name = "JSON", conflicts_with = "batch")]
     data: Option<String>,
     #[command(flatten)]
@@ -129,7 +129,10 @@ impl Args {
             key: self.refs.key,
             tags: (!self.tags.is_empty()).then_some(self.tags),
             cause: self.refs.cause,
-            payload: self.data,
+            payload: match self.data.as_deref() {
+                Some("-") => Some(given::stdin(context.env(), "data")?),
+                _ => self.data,
+            },
             if_seq: self.if_seq,
             if_none: (!self.if_none.is_empty()).then_some(self.if_none),
             after: self.after,

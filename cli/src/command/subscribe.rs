@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use teamlog_team::subscription::fetch::{DeliveredEvent, FetchAnswer, FetchSubscription};
-use teamlog_team::subscription::manage::Subscribe;
+use teamlog_team::subscription::manage::{Subscribe, SubscriptionShown};
 use teamlog_team::subscription::settle::{
     AckSubscription, NakAnswer, NakSubscription, ReleaseSubscription,
 };
@@ -97,6 +97,7 @@ impl Args {
             once: self.once,
         };
         let from_seq = from.and_then(|from| from.parse().ok());
+        note_move(context, from_seq, &shown.subscription);
         let calls = CommandLine {
             context,
             args: &self,
@@ -109,8 +110,34 @@ impl Args {
             return Err(held(&answer));
         }
         released.transpose()?;
+        let failures = consumer.failures();
+        if self.once && failures > 0 {
+            let deliveries = time::plural(failures, "delivery");
+            let note = format!(
+                "{deliveries} failed: teamlog subscription show {} {}",
+                quoted(&self.team),
+                self.input.name
+            );
+            consumer.calls.context.note(&note);
+            return Ok(Exit::Refused);
+        }
         Ok(Exit::Done)
     }
+}
+
+/// Tells that `--from SEQ` moves an existing subscription.
+fn note_move(context: &mut Context, from_seq: Option<u64>, shown: &SubscriptionShown) {
+    let (name, position) = (&shown.name, shown.position);
+    let note = match from_seq {
+        Some(seq) if seq > position => format!(
+            "{name} moves from {position} to {seq}: the events in between are settled without delivery"
+        ),
+        Some(seq) if seq < position => format!(
+            "{name} moves back from {position} to {seq}: the events in between are delivered again"
+        ),
+        _ => return,
+    };
+    context.note(&note);
 }
 
 /// The calls of `subscribe`.
@@ -170,7 +197,13 @@ impl Calls for CommandLine<'_> {
             subscription: &self.args.input.name,
             deadline: self.args.exec_timeout_seconds.map(Duration::from_secs),
         };
-        Ok(program.start(delivered))
+        program.start(delivered).map_err(|error| {
+            let message = format!(
+                "cannot run {}: {error}; no event was settled",
+                path.display()
+            );
+            CommandError::invalid("exec", message)
+        })
     }
 
     fn is_stopping(&self) -> bool {

@@ -7,6 +7,7 @@ use crate::forward::SEND_AND_WAIT;
 use crate::render::inbox as shown;
 use serde::Deserialize;
 use serde_json::json;
+use teamlog_team::message::ack::{Ack, AckAnswer};
 use teamlog_team::message::read::Read;
 use teamlog_team::message::send::{Require, Send, SendAnswer, SendStatus};
 use teamlog_team::projections::message::{Message, MessageType};
@@ -119,8 +120,8 @@ pub mod ask {
     #[derive(Debug, clap::Args)]
     #[command(
         long_about = "Ask an agent a question\n\nThe question needs an answer: it is delivered again if the recipient does \
-            not acknowledge it, and then becomes a dead letter. With --wait the command waits for the answer of `reply`; \
-            exit code 1 if none comes.",
+            not acknowledge it, and then becomes a dead letter. With --wait the command waits for the answer of `reply`, \
+            prints it and acknowledges it; exit code 1 if none comes.",
         after_help = "\
 Examples:
   teamlog ask lead 'which database?' --as dev
@@ -168,6 +169,9 @@ Examples:
         from: String,
         /// Text of the answer
         body: String,
+        /// True if the command acknowledged the answer, so that it is no longer unread
+        #[serde(default)]
+        acked: bool,
     }
 
     impl Args {
@@ -191,10 +195,20 @@ Examples:
                 false => Call::operation(),
             };
             let question = deliver(context, &call, &self.team, send)?;
-            let answer = match self.wait && question.status == SendStatus::Acked {
+            let mut answer = match self.wait && question.status == SendStatus::Acked {
                 true => answered(context, &self.team, &from, &question.message.id)?,
                 false => None,
             };
+            if let Some(answer) = &mut answer {
+                let ack = Ack {
+                    agent: from,
+                    message_id: answer.message_id.clone(),
+                };
+                // The answer is printed even if its ack fails; it then stays unread.
+                let acked: Result<AckAnswer, _> =
+                    context.execute(&Call::operation(), &self.team, ack);
+                answer.acked = acked.is_ok();
+            }
             let exit = Exit::Refused.unless(!self.wait || answer.is_some());
             let asked = AskAnswer { question, answer };
             let waits = self.wait;
@@ -217,6 +231,7 @@ Examples:
                 message_id: message.id,
                 from: message.from,
                 body,
+                acked: false,
             })
         }))
     }
@@ -235,7 +250,6 @@ Examples:
 
 pub mod reply {
     use super::*;
-    use teamlog_team::message::ack::{Ack, AckAnswer};
 
     #[derive(Debug, clap::Args)]
     #[command(

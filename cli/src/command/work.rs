@@ -328,7 +328,10 @@ mod decision {
 
     fn shown(written: &ApprovalWritten, view: &View) -> Vec<String> {
         let id = view.paint.show(Style::Bold, visible(&written.task_id));
-        vec![format!("{id}  {}", written.status.name())]
+        let note = written.note.as_deref();
+        let note = note.map(|note| format!("  {}", visible(note)));
+        let line = format!("{id}  {}", written.status.name());
+        [line].into_iter().chain(note).collect()
     }
 }
 

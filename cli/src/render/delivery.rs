@@ -98,7 +98,7 @@ fn row(letter: &DeadLetterShown, view: &View) -> Vec<Cell> {
         styled(Style::Dim, view.ago_of(&letter.created_at)),
         plain(format!("to {}", letter.recipient())),
         plain(&letter.message_id),
-        plain(format!("{} attempts", letter.attempts)),
+        plain(time::plural(letter.attempts.into(), "attempt")),
         free_text(Style::Plain, payload.unwrap_or_default()),
     ]
 }

@@ -52,7 +52,8 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
         SendStatus::DeadLetter => {
             let rest = answer.dead_letter.as_ref().map(|dead| {
                 let (attempts, id) = (dead.attempts, visible(&dead.id));
-                format!(": nobody acked {attempts} attempts, {id}")
+                let attempts = time::plural(attempts.into(), "attempt");
+                format!(": nobody acked {attempts}, {id}")
             });
             (Style::Bad, "dead letter", rest.unwrap_or_default())
         }

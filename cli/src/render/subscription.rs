@@ -15,6 +15,7 @@ pub fn list(answer: &SubscriptionListAnswer, view: &View) -> Vec<String> {
     let rows = answer.subscriptions.iter().map(|one| row(one, view));
     push_below(&mut shown, lines(rows, 2, view));
     for one in &answer.subscriptions {
+        shown.extend(refused(one));
         if let Some(error) = one.run_by.as_ref().and_then(last_error) {
             shown.push(format!("  {}: {error}", visible(&one.name)));
         }
@@ -48,6 +49,12 @@ fn consumer(one: &SubscriptionShown, view: &View) -> String {
         }
         _ => "no consumer".to_owned(),
     }
+}
+
+/// Renders the reason why a subscription does not fit the log.
+fn refused(one: &SubscriptionShown) -> Option<String> {
+    let why = one.refused.as_deref()?;
+    Some(format!("  refused: {}", visible(why)))
 }
 
 /// Renders the error of the daemon that runs a subscription, if the last delivery failed.
@@ -85,9 +92,14 @@ pub fn one(answer: &SubscriptionAnswer, view: &View) -> Vec<String> {
     let rest = format!(" of {}: {}", answer.team, filter(&one.filter));
     let mut shown = vec![heading(view, &one.name, &rest)];
     shown.push(format!(
-        "  position {} of {}, {} later events, window {}, {} attempts",
-        one.position, one.last_seq, one.behind, one.window, one.max_attempts
+        "  position {} of {}, {} later events, window {}, {}",
+        one.position,
+        one.last_seq,
+        one.behind,
+        one.window,
+        time::plural(one.max_attempts.into(), "attempt")
     ));
+    shown.extend(refused(one));
     shown.push(format!("  {}", visible(&consumer(one, view))));
     if let Some(runner) = &one.run_by {
         let (pid, target) = (runner.pid, visible(&runner.target));

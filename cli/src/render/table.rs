@@ -3,7 +3,7 @@
 
 use crate::render::View;
 use crate::render::escape::visible;
-use crate::render::style::{Paint, Style};
+use crate::render::style::Style;
 use crate::render::wrap;
 use std::fmt::Write;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -14,6 +14,8 @@ const FREE_TEXT_WIDTH_MIN: usize = 16;
 const BESIDE_MARK_MIN: usize = 8;
 /// If free text would get less than this width, optional columns are left out first.
 const FREE_TEXT_WIDTH_GOOD: usize = 24;
+/// Maximum number of columns to which free text is padded if the output is no terminal. Longer text is not cut.
+const FREE_TEXT_PADDED_MAX: usize = 60;
 /// The space between two columns.
 const GAP: &str = "  ";
 
@@ -121,11 +123,12 @@ pub fn titles<const N: usize>(titles: [&str; N]) -> Vec<Cell> {
 pub fn lines(rows: impl IntoIterator<Item = Vec<Cell>>, indent: usize, view: &View) -> Vec<String> {
     let rows: Vec<Vec<Cell>> = rows.into_iter().collect();
     let mut columns = Columns::from_rows(&rows);
-    if let Some(terminal) = view.width {
-        columns.narrow(terminal.saturating_sub(indent));
+    match view.width {
+        Some(terminal) => columns.narrow(terminal.saturating_sub(indent)),
+        None => columns.limit_padding(),
     }
     rows.iter()
-        .map(|row| line(row, &columns.0, indent, view.paint))
+        .map(|row| line(row, &columns.0, indent, view))
         .collect()
 }
 
@@ -190,6 +193,15 @@ impl Columns {
         }
     }
 
+    /// Limits the padding of free text, so that one long text does not widen every row.
+    fn limit_padding(&mut self) {
+        for column in &mut self.0 {
+            if column.least < column.width {
+                column.width = column.width.min(column.least.max(FREE_TEXT_PADDED_MAX));
+            }
+        }
+    }
+
     /// Returns the width of a row, with the widths of columns that `width` returns.
     fn wanted(&self, width: impl Fn(&Column) -> usize) -> usize {
         let shown = self.0.iter().filter(|column| !column.left_out);
@@ -216,7 +228,8 @@ pub fn cut(text: &str, width: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-fn line(row: &[Cell], columns: &[Column], indent: usize, paint: Paint) -> String {
+fn line(row: &[Cell], columns: &[Column], indent: usize, view: &View) -> String {
+    let paint = view.paint;
     let is_shown = |(cell, column): (&Cell, &Column)| !cell.is_empty() && !column.left_out;
     let last = row.iter().zip(columns).rposition(is_shown);
     let mut line = " ".repeat(indent);
@@ -227,8 +240,11 @@ fn line(row: &[Cell], columns: &[Column], indent: usize, paint: Paint) -> String
         if column.left_out {
             continue;
         }
-        let text = cell.within(column.width);
-        let pad = " ".repeat(column.width - text.width());
+        let text = match view.width {
+            Some(_) => cell.within(column.width),
+            None => cell.within(usize::MAX),
+        };
+        let pad = " ".repeat(column.width.saturating_sub(text.width()));
         let shown = paint.show(cell.style, &text);
         // Writing to a `String` cannot fail.
         let _ = match (cell.right, Some(at) == last) {
@@ -246,6 +262,7 @@ fn line(row: &[Cell], columns: &[Column], indent: usize, paint: Paint) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::style::Paint;
     use teamlog_team::engine::Timestamp;
 
     fn shown(rows: &[Vec<Cell>], indent: usize, width: Option<usize>) -> Vec<String> {
@@ -273,6 +290,17 @@ mod tests {
                 "  名前           1  wide"
             ]
         );
+    }
+
+    #[test]
+    fn a_long_text_pads_no_other_row_of_a_piped_table() {
+        let long = "x".repeat(5_000);
+        let rows = vec![
+            vec![plain("1"), free_text(Style::Plain, &long), plain("later")],
+            vec![plain("2"), free_text(Style::Plain, "short"), plain("later")],
+        ];
+        let padded = format!("2  {:60}  later", "short");
+        assert_eq!(shown(&rows, 0, None), [format!("1  {long}  later"), padded]);
     }
 
     #[test]

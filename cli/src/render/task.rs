@@ -259,7 +259,7 @@ fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     let extra = shortened(governed.extra.as_ref().map_or("", Json::as_str), view);
     let mut rows = vec![
         ("lease", lease),
-        ("claims", plain(epoch)),
+        ("epoch", plain(epoch)),
         ("started", when(governed.started_at)),
         ("finished", when(governed.completed_at)),
         ("result", text(&governed.result)),

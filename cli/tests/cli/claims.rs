@@ -222,7 +222,7 @@ fn people_see_who_holds_a_task_and_not_what_proves_it() {
     for part in [
         "in_progress",
         "\n  lease",
-        "\n  claims ",
+        "\n  epoch ",
         "dev claimed task T-1 until",
     ] {
         assert!(shown.contains(part), "{part} in {shown}");

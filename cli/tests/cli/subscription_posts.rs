@@ -321,6 +321,10 @@ fn a_wrong_file_is_refused_with_line_field_and_rule() {
         }
         assert!(!error.message.contains("hidden"), "{error:?}");
     }
+    file(&cli, "exec = [\"x\"]\nwindow = \"many\"");
+    let error = cli.refused_json(1, "serve");
+    assert!(error.message.contains("line 7: invalid type"), "{error:?}");
+    assert!(!error.message.contains('\n'), "{error:?}");
     let exposed = cli.file("secret", SECRET);
     std::fs::set_permissions(&exposed, PermissionsExt::from_mode(0o644)).unwrap();
     file(

@@ -365,7 +365,8 @@ fn a_window_runs_programs_at_the_same_time_and_keeps_the_order_of_a_task() {
     let more = built(&cli, 3);
     let fails = format!("[ $TEAMLOG_EVENT_SEQ = {} ] && exit 1; {HANDLE}", more[0]);
     let ran = run(&cli, "--once --window 8", &fails);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("1 delivery failed"), "{ran:?}");
     assert!(ran.stderr.contains("exit status: 1"), "{ran:?}");
     assert_eq!(handled(&cli)[5..], more[1..]);
     assert_eq!(shown(&cli)["failing"][0]["seq"], more[0]);
@@ -447,6 +448,39 @@ fn a_daemon_that_is_killed_at_any_time_misses_no_event_and_settles_each_once() {
         "{} runs, {kills} kills",
         done.len()
     );
+}
+
+#[test]
+fn a_program_that_cannot_start_is_no_attempt_and_a_seq_moves_a_subscription() {
+    let cli = Cli::with_team();
+    let all = built(&cli, 2);
+    let line = "subscribe demo w --kind built --from start --once";
+    let error = cli.refused_json(1, &format!("{line} --exec /nonexistent/notify"));
+    assert!(
+        error.message.contains("cannot run /nonexistent/notify"),
+        "{error:?}"
+    );
+    let listed = &shown(&cli)["subscription"];
+    assert_eq!(listed["failing_count"], 0, "{listed}");
+    assert_eq!(listed["consumer"], Value::Null);
+    assert_eq!(run(&cli, "--once", HANDLE).code, Some(0));
+    assert_eq!(handled(&cli), all);
+    let moved = cli.run(&format!(
+        "subscribe demo w --kind built --from {} --once",
+        all[0] - 1
+    ));
+    assert!(moved.stderr.contains("are delivered again"), "{moved:?}");
+    assert_eq!(moved.stdout.lines().count(), 2, "{moved:?}");
+    built(&cli, 1);
+    let last = built(&cli, 1)[0];
+    let moved = cli.run(&format!(
+        "subscribe demo w --kind built --from {last} --once"
+    ));
+    assert!(
+        moved.stderr.contains("settled without delivery"),
+        "{moved:?}"
+    );
+    assert_eq!(moved.stdout, "");
 }
 
 /// Ends the lease of a consumer that was killed.

@@ -144,6 +144,8 @@ export interface Who {
   count: number;
   live_claims: number;
   next_cursor: string | null;
+  /** Agents that left the team for good. */
+  retired?: string[];
 }
 
 export interface Usage {
@@ -171,6 +173,7 @@ export type AttentionKind =
   | "overdue"
   | "dead_letter"
   | "subscription_parked"
+  | "subscription_refused"
   | "write_refused"
   | "approval_rejected"
   | "approval_missing"

@@ -26,6 +26,7 @@ const WORDS: Record<AttentionKind, string> = {
   overdue: "overdue",
   dead_letter: "dead letter",
   subscription_parked: "events parked",
+  subscription_refused: "subscription refused",
   write_refused: "write refused",
   approval_rejected: "rejected",
   approval_missing: "waits for an approval",

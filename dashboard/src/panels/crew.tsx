@@ -157,6 +157,11 @@ const Crew = (): JSX.Element => {
       <Pending query={query} />
       {query.data !== null && rows.length === 0 && <Empty title="No agents yet" why="An agent belongs to the team once it is a member or has acted." command={commandOf("send", "TEAM", "--from", "lead", "--to", "dev", "--type", "handoff")} />}
       {rows.length > 0 && <Table label="Crew" class="crew" columns={COLUMNS} rows={rows} keyOf={(row) => row.agent} rowClass={(row) => (row.agent === picked ? "picked" : undefined)} />}
+      {(query.data?.retired ?? []).length > 0 && (
+        <p class="sub">
+          <Badge tone="muted">retired</Badge> {(query.data?.retired ?? []).map((agent) => <Text key={agent} value={`${agent} `} max={64} />)}
+        </p>
+      )}
       {query.data !== null && query.data.next_cursor !== null && <p class="sub">The team has more agents than the {rows.length.toLocaleString("en")} shown.</p>}
     </Panel>
   );

@@ -1,11 +1,12 @@
-// Evidence that the log can be trusted: its head, the last verification and doctor check, receipts, segments, disk
-// usage and backups.
+// Evidence that the log can be trusted: its head, the last verification and doctor check, receipts, subscriptions,
+// segments, disk usage and backups.
 
 import type { PanelEntry } from "./index.ts";
 import { Checks } from "./integrity/checks.tsx";
 import { Head } from "./integrity/head.tsx";
 import { Receipts } from "./integrity/receipts.tsx";
 import { Storage } from "./integrity/storage.tsx";
+import { Subscriptions } from "./integrity/subscriptions.tsx";
 import { Verification } from "./integrity/verification.tsx";
 import { commandOf, Panel } from "./page.tsx";
 
@@ -20,6 +21,7 @@ function Integrity() {
         <Head />
         <Checks />
       </div>
+      <Subscriptions />
       <Storage />
     </Panel>
   );

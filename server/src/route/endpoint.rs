@@ -239,6 +239,11 @@ impl Route {
         self.shaped()
     }
 
+    /// Gives the two agents of a subscription's filter names of their own.
+    pub(super) fn of_subscription(self) -> Route {
+        self.named(names::of_subscription)
+    }
+
     fn named(mut self, name: fn(&str) -> String) -> Route {
         (self.schema, self.renamed) = names::renamed((self.own)(), name);
         self.shaped()

@@ -151,7 +151,12 @@ fn several(new: NewEvents) -> Result<AppendFacts, Problem> {
         let message = format!("{name} must be in each of the events, but is beside them");
         return Err(Problem::invalid(name, message));
     }
-    let events = new.events.unwrap_or_default().into_iter();
+    let events = new.events.unwrap_or_default();
+    if events.is_empty() {
+        let message = "events must have at least one event, but is []";
+        return Err(Problem::invalid("events", message.to_owned()));
+    }
+    let events = events.into_iter();
     let events = events.map(|event| Value::Object(event).to_string());
     let conditions = Conditions {
         if_seq: new.if_seq,

@@ -30,6 +30,16 @@ pub fn of_input(name: &str) -> String {
     row.map_or_else(|| camel(name), |(_, own)| (*own).to_owned())
 }
 
+/// Returns the name in this API of a field of a subscription's filter. The filter has two agents: the agent that an event names, and
+/// its actor.
+pub fn of_subscription(name: &str) -> String {
+    match name {
+        "agent" => "about".to_owned(),
+        "actor" => "by".to_owned(),
+        name => of_input(name),
+    }
+}
+
 fn camel(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();
@@ -82,6 +92,7 @@ pub fn own_name(name: &str, shape: &Shape) -> Option<String> {
     };
     let rows = FIELDS.iter().filter(|(field, _)| *field == name);
     let rows = rows.map(|(_, own)| (*own).to_owned());
+    let rows = rows.chain([of_subscription(name)]);
     std::iter::once(camel(name)).chain(rows).find(taken)
 }
 

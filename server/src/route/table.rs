@@ -124,6 +124,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::answers::<subscription::manage::SubscriptionList>("/v1/subscriptions", "listSubscriptions")
             .of_now(),
         Route::answers::<subscription::manage::Subscribe>("/v1/subscriptions", "subscribe")
+            .of_subscription()
             .in_body(),
         Route::answers::<subscription::manage::ShowSubscription>("/v1/subscriptions/{name}", "getSubscription")
             .of_now(),

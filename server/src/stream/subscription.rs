@@ -160,25 +160,13 @@ impl SubscriptionStream {
     }
 
     fn send(&mut self, answer: &FetchAnswer) -> Result<(), Disconnected> {
-        match (answer.status, answer.epoch) {
-            (FetchStatus::Held, _) | (_, None) => {
-                if self.held_by.as_ref() != Some(&answer.consumer) {
-                    self.held_by = Some(answer.consumer.clone());
-                    let data =
-                        json!({"consumer": answer.consumer, "leased_until": answer.leased_until});
-                    self.queue(frame::named("held", &data))?;
-                }
-            }
-            (_, Some(epoch)) if self.epoch.is_none() => {
-                self.epoch = Some(epoch);
-                self.held_by = None;
-                let data = json!({
-                    "name": answer.name, "epoch": epoch, "consumer": answer.consumer,
-                    "leased_until": answer.leased_until, "position": answer.position,
-                });
-                self.queue(frame::named("lease", &data))?;
-            }
-            _ => {}
+        let lease = answer
+            .epoch
+            .filter(|_| answer.status != FetchStatus::Held);
+        match lease {
+            None => self.send_held(answer)?,
+            Some(epoch) if self.epoch.is_none() => self.send_lease(answer, epoch)?,
+            Some(_) => {}
         }
         // Events up to the position are settled.
         self.delivered.retain(|seq| *seq > answer.position);
@@ -192,6 +180,26 @@ impl SubscriptionStream {
             }
         }
         Ok(())
+    }
+
+    /// Tells the client once per holder that another consumer has the lease.
+    fn send_held(&mut self, answer: &FetchAnswer) -> Result<(), Disconnected> {
+        if self.held_by.as_ref() == Some(&answer.consumer) {
+            return Ok(());
+        }
+        self.held_by = Some(answer.consumer.clone());
+        let data = json!({"consumer": answer.consumer, "leased_until": answer.leased_until});
+        self.queue(frame::named("held", &data))
+    }
+
+    fn send_lease(&mut self, answer: &FetchAnswer, epoch: u64) -> Result<(), Disconnected> {
+        self.epoch = Some(epoch);
+        self.held_by = None;
+        let data = json!({
+            "name": answer.name, "epoch": epoch, "consumer": answer.consumer,
+            "leased_until": answer.leased_until, "position": answer.position,
+        });
+        self.queue(frame::named("lease", &data))
     }
 
     fn event(&self, mut delivered: DeliveredEvent, epoch: u64) -> String {

@@ -36,12 +36,9 @@ pub(super) fn questions(look: &mut AttentionScan<'_>) -> Result<()> {
         let about = task_id.as_ref().map(|id| format!(" on {id}"));
         let about = about.unwrap_or_default();
         let text = format!("question: {from} waits for an answer from {to}{about}");
-        let about = task_id.as_ref().map(|id| format!(" --task-id {id}"));
         let command = format!(
-            "teamlog send {} --to {from} --type message{} --payload-json {}",
-            look.team,
-            about.unwrap_or_default(),
-            quoted(r#"{"body":"TEXT"}"#)
+            "teamlog reply {} 'TEXT' --message-id {}",
+            look.team, question.message_id
         );
         look.items.push(AttentionItem {
             task_id,

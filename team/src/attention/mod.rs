@@ -102,6 +102,8 @@ words! {
         OverdueAck = "overdue_ack",
         /// A subscription gave up events after their last attempt
         SubscriptionParked = "subscription_parked",
+        /// A subscription delivers nothing: its file is damaged, or the log was cut or replaced
+        SubscriptionRefused = "subscription_refused",
         /// The guard refused an agent's write
         WriteRefused = "write_refused",
         /// A task in progress requires an approval and has no decision yet
@@ -142,6 +144,7 @@ impl AttentionKind {
             | AttentionKind::Overdue
             | AttentionKind::OverdueAck
             | AttentionKind::SubscriptionParked
+            | AttentionKind::SubscriptionRefused
             | AttentionKind::WriteRefused
             | AttentionKind::ApprovalMissing
             | AttentionKind::StaleTask => AttentionSeverity::Warning,
@@ -168,6 +171,7 @@ impl AttentionKind {
             AttentionKind::Overdue => "overdue",
             AttentionKind::OverdueAck => "ack overdue",
             AttentionKind::SubscriptionParked => "events parked",
+            AttentionKind::SubscriptionRefused => "subscription refused",
             AttentionKind::WriteRefused => "write refused",
             AttentionKind::ApprovalMissing => "approval missing",
             AttentionKind::StaleTask => "stale",

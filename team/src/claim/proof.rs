@@ -140,7 +140,15 @@ impl<'a> ClaimProof<'a> {
         if !self.is_empty() {
             return Ok(());
         }
-        let message = "claim_token or epoch is required: the answer to your claim has both";
+        let message = match self.force {
+            true => format!(
+                "claim_token or epoch is required, also with force: read task {} for the epoch of its holder's claim",
+                self.task_id
+            ),
+            false => {
+                "claim_token or epoch is required: the answer to your claim has both".to_owned()
+            }
+        };
         Err(Refusal::new(Code::InvalidInput, message).field("claim_token"))
     }
 

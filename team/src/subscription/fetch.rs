@@ -1,8 +1,7 @@
 //! `fetch-subscription`: takes or renews the lease, and delivers the next events. Waits until an event is due.
 
 use super::{
-    Anchor, Candidate, Due, LEASE_MS_MAX, SubscriptionFiles, SubscriptionState, WINDOW_MAX, fenced,
-    micros,
+    Candidate, Due, LEASE_MS_MAX, SubscriptionFiles, SubscriptionState, WINDOW_MAX, fenced, micros,
 };
 use crate::log::events::ahead;
 use crate::log::recorded::Recorded;
@@ -189,7 +188,7 @@ impl Team {
         let now = self.options.clock.now();
         let last_seq = reading.query(|_, reader| Ok(reader.head().last_seq))?;
         if state.kept.position > last_seq {
-            return Err(ahead("position", state.kept.position, last_seq).into());
+            reading.check_history(&asked.name, &state)?;
         }
         if state.delivery.scanned > last_seq {
             // The log lost events that were compared with the filter, but not settled.
@@ -264,7 +263,7 @@ fn take_lease(
     if state.holder(now).is_some() {
         return Ok(false);
     }
-    check_history(team, &asked.name, state)?;
+    team.check_history(&asked.name, state)?;
     state.grant(&consumer, now, lease);
     if let Some(seq) = asked.from_seq {
         let head = team.query(|_, reader| Ok(reader.head().last_seq))?;
@@ -287,24 +286,6 @@ fn renew(state: &mut SubscriptionState, consumer: &str, now: Timestamp, lease_ms
     if state.delivery.consumer.is_empty() {
         consumer.clone_into(&mut state.delivery.consumer);
     }
-}
-
-/// Refuses the log if the event at the anchor's seq has another id.
-fn check_history(team: &mut Team, name: &str, state: &SubscriptionState) -> Result<()> {
-    let Some(Anchor { seq, id }) = &state.kept.anchor else {
-        return Ok(());
-    };
-    let found = team.query(|live, reader| Ok(live.event(reader, *seq)?.map(|event| event.id)))?;
-    if found.is_some_and(|found| found.to_string() == *id) {
-        return Ok(());
-    }
-    let message = format!(
-        "event {seq} of the log is not the event that subscription {name} settled: the log was replaced or cut"
-    );
-    let refusal = Refusal::new(Code::LogReplaced, message).field("name");
-    let refusal = refusal.detail("name", name.to_owned()).detail("seq", *seq);
-    let hint = "delete the subscription, and create it again after the last event that the consumer handled";
-    Err(refusal.hint(hint).into())
 }
 
 /// Compares further events with the filter until the window is full. Returns true if the scan stopped at its limit

@@ -4,7 +4,7 @@ use super::runner::{SubscriptionRunner, shown_runner};
 use super::state::{Subscription, SubscriptionState};
 use super::{
     ATTEMPTS, ATTEMPTS_MAX, Anchor, SUBSCRIPTIONS_MAX, SubscriptionFiles, SubscriptionFilter,
-    WINDOW, WINDOW_MAX, unknown,
+    WINDOW, WINDOW_MAX, misfit, unknown,
 };
 use crate::log::events::{Events, ahead};
 use crate::operation::prelude::*;
@@ -41,7 +41,8 @@ operation! {
         #[arg(long, value_name = "FIELD:VALUE")]
         not: Option<String>,
         /// First events of a new subscription: `start` for all events, `now` for new events, or a seq for the events after it;
-        /// `now` if absent
+        /// `now` if absent. `start` and `now` change no existing subscription. On the command line, a seq also moves an existing
+        /// subscription: events up to it count as settled, and later events are delivered (again)
         #[arg(long, value_name = "start|now|SEQ")]
         from: Option<String>,
         /// Maximum number of events that are delivered and not settled, 1 to 256; 1 if absent. With more than 1, events of
@@ -83,7 +84,9 @@ operation! {
         #[arg(long, value_name = "SEQ", value_parser = crate::argv::whole::<u64>)]
         seq: Option<u64>,
     }) -> SubscriptionAnswer = |team, asked| team.replay_subscription(&asked),
-    refuses = [SubscriptionNotFound, SubscriptionDamaged, EventNotParked, ActorMismatch],
+    refuses = [
+        SubscriptionNotFound, SubscriptionDamaged, EventNotParked, CursorAhead, LogReplaced, ActorMismatch,
+    ],
     scope = Act
 }
 
@@ -160,6 +163,9 @@ pub struct SubscriptionShown {
     pub failing_count: usize,
     /// Number of events that were given up
     pub parked_count: usize,
+    /// Reason why the subscription delivers nothing: the log does not have the history in which its events were settled
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
     /// Daemon that handles the events; absent for an agent with a token
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_by: Option<SubscriptionRunner>,
@@ -356,12 +362,13 @@ impl Team {
     pub fn subscriptions(&mut self) -> Result<SubscriptionListAnswer> {
         let last_seq = self.query(|_, reader| Ok(reader.head().last_seq))?;
         let now = self.options.clock.now();
-        let files = SubscriptionFiles::new(self);
+        let names = SubscriptionFiles::new(self).names()?;
         let (mut subscriptions, mut damaged) = (Vec::new(), Vec::new());
-        for name in files.names()? {
-            match files.read(&name) {
+        for name in names {
+            match SubscriptionFiles::new(self).read(&name) {
                 Ok(Some(state)) => subscriptions.push(SubscriptionShown {
                     run_by: self.runner((&name, &state), now),
+                    refused: self.misfit_text((&name, &state))?,
                     ..shown_state(&name, &state, last_seq, now)
                 }),
                 Ok(None) => {}
@@ -412,11 +419,18 @@ impl Team {
             team: self.name().to_owned(),
             subscription: SubscriptionShown {
                 run_by: self.runner((name, state), now),
+                refused: self.misfit_text((name, state))?,
                 ..shown_state(name, state, last_seq, now)
             },
             failing: failing.collect(),
             parked: parked.collect(),
         })
+    }
+
+    /// Returns the reason why a subscription does not fit the log.
+    fn misfit_text(&mut self, subscription: (&str, &SubscriptionState)) -> Result<Option<String>> {
+        let misfit = self.query(|live, reader| misfit(live, reader, subscription))?;
+        Ok(misfit.map(|refusal| refusal.message))
     }
 
     /// Returns the daemon that runs a subscription. Agents with a token do not see the programs of the host.
@@ -439,6 +453,7 @@ impl Team {
         &mut self,
         asked: &ReplaySubscription,
     ) -> Result<SubscriptionAnswer> {
+        self.check_history_of(&asked.name)?;
         let (files, mut state) = self.open_subscription(&asked.name)?;
         if let Some(seq) = asked.seq.filter(|seq| !state.kept.parked.contains_key(seq)) {
             let message = format!("event {seq} is not parked in subscription {}", asked.name);
@@ -524,6 +539,7 @@ fn shown_state(
         unsettled_count: delivery.delivered.len(),
         failing_count: kept.failures.len(),
         parked_count: kept.parked.len(),
+        refused: None,
         run_by: None,
     }
 }

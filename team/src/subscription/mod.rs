@@ -9,6 +9,7 @@
 //! The files belong to this host: no backup, export or journal has them.
 
 pub mod fetch;
+mod history;
 pub mod manage;
 pub mod runner;
 pub mod settle;
@@ -20,6 +21,7 @@ pub use state::{
 };
 pub use store::SUBSCRIPTIONS_DIR;
 
+pub(crate) use history::misfit;
 pub(crate) use state::{Anchor, Candidate, Due, Retry, SubscriptionState, micros};
 pub(crate) use store::{LockedFiles, SubscriptionFiles, unknown};
 
@@ -68,8 +70,12 @@ fn fenced(name: &str, presented: u64, state: &SubscriptionState, now: Timestamp)
     let by = holder.map_or_else(String::new, |(consumer, until)| {
         format!(": {consumer} has the lease until {until}")
     });
+    let state = match presented > epoch {
+        true => "was never granted",
+        false => "is out of date",
+    };
     let message = format!(
-        "epoch {presented} of subscription {name} is out of date; the last lease has epoch {epoch}{by}"
+        "epoch {presented} of subscription {name} {state}; the last lease has epoch {epoch}{by}"
     );
     Refusal::new(Code::SubscriptionFenced, message)
         .field("epoch")

@@ -94,8 +94,14 @@ impl Team {
         self.changeable()?;
         let count = asked.seqs.len();
         if !(1..=WINDOW_MAX).contains(&count) {
-            let rule = format!("must have 1 to {WINDOW_MAX} seqs");
-            return Err(Refusal::invalid("seqs", count, rule).into());
+            let message = format!("seqs must name 1 to {WINDOW_MAX} events, but names {count}");
+            return Err(Refusal::new(Code::InvalidInput, message)
+                .field("seqs")
+                .into());
+        }
+        if asked.seqs.contains(&0) {
+            let rule = "must be seqs of events, from 1";
+            return Err(Refusal::invalid("seqs", 0, rule).into());
         }
         names::check_known("name", &asked.name)?;
         let settlement = Settlement {
@@ -157,7 +163,7 @@ impl Team {
         let now = self.options.clock.now();
         check_epoch(&state, (&asked.name, asked.epoch), now)?;
         if !state.delivery.delivered.contains(&asked.seq) {
-            return Err(not_delivered(&asked.name, asked.seq).into());
+            return Err(not_delivered(&asked.name, "seq", asked.seq).into());
         }
         let reason = asked
             .reason
@@ -206,7 +212,7 @@ fn settle(
     check_epoch(state, (name, ack.epoch), now)?;
     let is_known = |seq: &u64| state.is_settled(*seq) || state.delivery.delivered.contains(seq);
     if let Some(seq) = ack.seqs.iter().find(|seq| !is_known(seq)) {
-        return Err(not_delivered(name, *seq));
+        return Err(not_delivered(name, "seqs", *seq));
     }
     let open = ack.seqs.iter().copied();
     let open: Vec<u64> = open.filter(|seq| !state.is_settled(*seq)).collect();
@@ -234,9 +240,9 @@ fn renew(state: &mut SubscriptionState, now: Timestamp) {
     }
 }
 
-fn not_delivered(name: &str, seq: u64) -> Refusal {
+fn not_delivered(name: &str, field: &str, seq: u64) -> Refusal {
     let message = format!("event {seq} was not delivered to this consumer of {name}");
-    let refusal = Refusal::new(Code::EventNotDelivered, message).field("seqs");
+    let refusal = Refusal::new(Code::EventNotDelivered, message).field(field);
     let refusal = refusal.detail("name", name).detail("seq", seq);
     refusal.hint("fetch again: unsettled events are delivered again")
 }

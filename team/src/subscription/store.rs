@@ -18,6 +18,8 @@ use teamlog_engine::storage::{HeldLock, LockError};
 pub const SUBSCRIPTIONS_DIR: &str = "subscriptions";
 /// End of the name of a durable file.
 const KEPT: &str = ".json";
+/// End of the name of the file with the lease and the delivered events.
+const DELIVERY: &str = ".delivery";
 /// End of the name of the file with the last epoch of a deleted subscription.
 const DELETED: &str = ".deleted";
 /// End of the name of the file about the daemon that runs the subscription.
@@ -83,9 +85,14 @@ impl<'a> SubscriptionFiles<'a> {
             return Ok(Vec::new());
         }
         let names = storage.list(&dir).map_err(Error::io("list", &dir))?;
-        let names = names.iter().filter_map(|name| name.strip_suffix(KEPT));
+        // A subscription whose durable file was removed still has the other file. It is damaged.
+        let names = names.iter().filter_map(|name| {
+            name.strip_suffix(KEPT)
+                .or_else(|| name.strip_suffix(DELIVERY))
+        });
         let names = names.filter(|name| names::check_new("name", name).is_ok());
-        Ok(names.map(str::to_owned).collect())
+        let names: BTreeSet<&str> = names.collect();
+        Ok(names.into_iter().map(str::to_owned).collect())
     }
 
     /// Reads a subscription; `None` if it does not exist.
@@ -95,12 +102,22 @@ impl<'a> SubscriptionFiles<'a> {
     pub fn read(&self, name: &str) -> Result<Option<SubscriptionState>> {
         let path = self.path(name, KEPT);
         let Some(bytes) = self.bytes(&path)? else {
-            return Ok(None);
+            return match self.is_without_durable_file(name)? {
+                true => Err(damaged(name, &path).into()),
+                false => Ok(None),
+            };
         };
         let kept: Subscription = parsed(&bytes).ok_or_else(|| damaged(name, &path))?;
-        let delivery = self.bytes(&self.path(name, ".delivery"))?;
+        let delivery = self.bytes(&self.path(name, DELIVERY))?;
         let delivery: Option<Delivery> = delivery.and_then(|bytes| parsed(&bytes));
         Ok(Some(SubscriptionState::new(kept, delivery)))
+    }
+
+    /// Returns true if a subscription without its durable file was not deleted: deleting removes the durable file last.
+    fn is_without_durable_file(&self, name: &str) -> Result<bool> {
+        let path = self.path(name, DELIVERY);
+        let found = self.storage.stat(&path);
+        Ok(found.map_err(Error::io("look at", &path))?.is_some())
     }
 
     fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>> {
@@ -148,7 +165,8 @@ impl<'a> SubscriptionFiles<'a> {
         };
         let path = self.path(name, KEPT);
         let found = self.storage.stat(&path);
-        if found.map_err(Error::io("look at", &path))?.is_none() {
+        let is_missing = found.map_err(Error::io("look at", &path))?.is_none();
+        if is_missing && !self.is_without_durable_file(name)? {
             return Err(missing(&self).into());
         }
         let locked = self.lock(name)?;
@@ -177,7 +195,7 @@ impl LockedFiles<'_> {
 
     /// Writes the part that a power loss may remove.
     pub fn deliver(&self, state: &SubscriptionState) -> Result<()> {
-        self.write(".delivery", &state.delivery, false)
+        self.write(DELIVERY, &state.delivery, false)
     }
 
     /// Writes or removes the description of the daemon that runs the subscription.
@@ -220,7 +238,7 @@ impl LockedFiles<'_> {
     pub fn remove(&self, epoch: u64) -> Result<()> {
         self.write(DELETED, &epoch, true)?;
         let (dir, storage) = (self.files.dir(), self.files.storage);
-        for end in [RUNNER, ".delivery", KEPT] {
+        for end in [RUNNER, DELIVERY, KEPT] {
             self.remove_file(end)?;
         }
         let synced = storage.sync_dir(&dir);
@@ -239,7 +257,7 @@ fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
 
 fn damaged(name: &str, path: &Path) -> Refusal {
     let message = format!(
-        "the file of subscription {name} is damaged: {}",
+        "the file of subscription {name} is damaged or missing: {}",
         path.display()
     );
     let refusal = Refusal::new(Code::SubscriptionDamaged, message);

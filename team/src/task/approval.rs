@@ -39,13 +39,16 @@ fn yes() -> bool {
     true
 }
 
-/// The answer `{task_id, status}`.
+/// The answer `{task_id, status, note?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalWritten {
     /// The task
     pub task_id: String,
     /// The decision
     pub status: ApprovalStatus,
+    /// Reason why the decision does not count, if the task requires an approval and no agent holds it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// The answer `{approval}`.
@@ -101,10 +104,17 @@ impl Command for WriteApproval {
         Ok(Decision::Granted(approval.status, vec![event]))
     }
 
-    fn answer(&self, status: &ApprovalStatus, _: &After<'_>) -> Result<ApprovalWritten> {
+    fn answer(&self, status: &ApprovalStatus, after: &After<'_>) -> Result<ApprovalWritten> {
+        let task = after.live.task(&self.task_id)?;
+        let is_early = |task: &Task| task.requires_approval() && task.claim().is_none();
+        let is_early = *status == ApprovalStatus::Approved && task.as_ref().is_some_and(is_early);
+        let id = &self.task_id;
         Ok(ApprovalWritten {
             task_id: self.task_id.clone(),
             status: *status,
+            note: is_early.then(|| {
+                format!("no agent holds task {id}: an approval counts only for the claim during which it is given")
+            }),
         })
     }
 }
@@ -179,7 +189,7 @@ pub(crate) fn of_all(live: &Live, tasks: &[Task]) -> Result<BTreeMap<String, App
 }
 
 /// Returns true if a task requires an approval that its last decision does not give. An approval by the present holder of the
-/// task does not count.
+/// task does not count, and neither does an approval from before the last claim, which was for other work.
 pub(crate) fn is_missing(live: &Live, task: &Task) -> Result<bool> {
     if !task.requires_approval() {
         return Ok(false);
@@ -189,7 +199,13 @@ pub(crate) fn is_missing(live: &Live, task: &Task) -> Result<bool> {
         approval.status == ApprovalStatus::Approved && holder != Some(&*approval.reviewer)
     };
     let last = live.approval(&task.task_id)?;
-    Ok(last.is_none_or(|last| !counts(&last.what)))
+    Ok(last.is_none_or(|last| !counts(&last.what) || is_of_earlier_claim(task, last.at)))
+}
+
+/// Returns true if a decision was recorded before the last claim of the task.
+fn is_of_earlier_claim(task: &Task, decided_at: Timestamp) -> bool {
+    let claimed_at = task.governed.started_at;
+    claimed_at.is_some_and(|claimed_at| decided_at < claimed_at)
 }
 
 /// Refuses to complete a task without the approval that it requires.
@@ -197,10 +213,19 @@ pub(crate) fn check(live: &Live, task: &Task) -> Result<()> {
     if !is_missing(live, task)? {
         return Ok(());
     }
-    let (id, decided) = (&task.task_id, last(live, &task.task_id)?);
+    let id = &task.task_id;
+    let noted = live.approval(id)?;
+    let is_earlier = noted
+        .as_ref()
+        .is_some_and(|noted| is_of_earlier_claim(task, noted.at));
+    let decided: Option<ApprovalShown> = noted.map(Into::into);
+    let earlier = match is_earlier {
+        true => " (before the present claim, for which it does not count)",
+        false => "",
+    };
     let state = decided.as_ref().map_or_else(
         || "there is no decision yet".to_owned(),
-        |decided| format!("the last decision is {}", words(decided)),
+        |decided| format!("the last decision is {}{earlier}", words(decided)),
     );
     let message = format!("task {id} requires an approval before it can be completed: {state}");
     let mut refusal = Refusal::new(Code::ApprovalRequired, message)

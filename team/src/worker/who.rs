@@ -24,7 +24,7 @@ const AGENTS_MAX: usize = 1_000;
 const TASKS_MAX: usize = 20;
 const DEPS_MAX: usize = 8;
 
-/// The answer `{team, now, agents, count, live_claims, next_cursor}`.
+/// The answer `{team, now, agents, count, live_claims, next_cursor, retired?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WhoAnswer {
     /// Name of the team
@@ -39,6 +39,9 @@ pub struct WhoAnswer {
     pub live_claims: u64,
     /// Cursor of the next page; `null` on the last page
     pub next_cursor: Option<String>,
+    /// Agents that were retired, sorted; only on the first page
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retired: Vec<String>,
 }
 
 /// An agent and its work
@@ -145,6 +148,10 @@ impl Team {
                 count: agents.len(),
                 live_claims: live.lease_count(now)?,
                 next_cursor: last.map(|last| last.agent.clone()),
+                retired: match who.cursor {
+                    None => live.retired_agents()?,
+                    Some(_) => Vec::new(),
+                },
                 agents,
             })
         })

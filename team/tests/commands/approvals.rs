@@ -30,6 +30,31 @@ fn gated(subject: &str) -> TaskCreate {
     given!(TaskCreate, attributes: approval(true), ..new(subject))
 }
 
+#[test]
+fn an_approval_counts_only_for_the_claim_in_which_it_was_given() {
+    let (world, mut team) = demo();
+    team.task_create(gated("first")).unwrap();
+    // An approval before the first claim is recorded, but it does not count, and the answer says so.
+    let early = given!(WriteApproval, task_id: "1", status: "approved", reviewer: "lead", decision_reason: "fine", required: true);
+    let note = team.write_approval(early).unwrap().note.unwrap();
+    shows!(&*note => has "no agent holds task 1");
+    world.later(SECOND);
+    let held = team.task_claim(claim("1", "dev")).unwrap();
+    refused(team.task_finish(complete(&held)), Code::ApprovalRequired);
+    world.later(SECOND);
+    decide(&mut team, "1", "approved", "fine");
+    let release = given!(teamlog_team::task::release::TaskRelease, task_id: "1", claim_token: held.claim_token.clone());
+    team.task_release(release).unwrap();
+    world.later(SECOND);
+    // The approval was for the work of dev.
+    let held = team.task_claim(claim("1", "qa")).unwrap();
+    let refusal = refused(team.task_finish(complete(&held)), Code::ApprovalRequired);
+    shows!(&*refusal.message => has "before the present claim");
+    world.later(SECOND);
+    decide(&mut team, "1", "approved", "fine");
+    team.task_finish(complete(&held)).unwrap();
+}
+
 /// Creates a task by message, then edits it to require an approval.
 fn gated_by_message(team: &mut Team, id: &str) {
     team.task_assign(assign(id, "dev")).unwrap();

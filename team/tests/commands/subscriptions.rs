@@ -406,9 +406,67 @@ fn another_history_of_the_log_is_refused() {
         other.memory.replace(&path, &bytes, true).unwrap();
     }
     other.later(31 * SECOND);
-    refused(team.fetch_subscription(&take()), Code::CursorAhead);
+    let refusal = refused(team.fetch_subscription(&take()), Code::CursorAhead);
+    assert!(refusal.hint.unwrap().contains("--from SEQ"));
+    misfits(&mut team, "the log was cut or restored", Code::CursorAhead);
     append(&mut team, "built", None);
     refused(team.fetch_subscription(&take()), Code::LogReplaced);
+    misfits(&mut team, "the log was replaced or cut", Code::LogReplaced);
+}
+
+/// Asserts that list, show, attention and replay report a subscription that does not fit its log.
+fn misfits(team: &mut Team, text: &str, code: Code) {
+    let list = team.subscriptions().unwrap().subscriptions;
+    for shown in [list[0].clone(), show(team).subscription] {
+        assert!(shown.refused.as_ref().unwrap().contains(text), "{shown:?}");
+    }
+    refused_item(team, text);
+    let replay = given!(ReplaySubscription, name: "watch");
+    refused(team.replay_subscription(&replay), code);
+}
+
+/// Asserts that attention lists one refused subscription.
+fn refused_item(team: &mut Team, text: &str) {
+    let kind = Some(AttentionKind::SubscriptionRefused);
+    let items = team.attention(&given!(Attention, kind)).unwrap().items;
+    assert_eq!(items.len(), 1);
+    assert!(items[0].text.contains(text), "{items:?}");
+    assert_eq!(items[0].command, "teamlog subscription delete demo watch");
+}
+
+#[test]
+fn a_removed_durable_file_is_damage_and_a_deleted_subscription_is_none() {
+    let (world, mut team) = watched(1);
+    fetch(&mut team, None, &[]);
+    world
+        .memory
+        .remove_file(&Path::new(DIR).join("watch.json"))
+        .unwrap();
+    let again = given!(Subscribe, name: "watch", kind: "built");
+    refused(team.subscribe(&again), Code::SubscriptionDamaged);
+    refused(team.fetch_subscription(&take()), Code::SubscriptionDamaged);
+    assert_eq!(team.subscriptions().unwrap().damaged, ["watch"]);
+    refused_item(&mut team, "damaged or missing");
+    team.delete_subscription(&given!(DeleteSubscription, name: "watch"))
+        .unwrap();
+    refused(team.subscription("watch"), Code::SubscriptionNotFound);
+    assert!(team.subscriptions().unwrap().damaged.is_empty());
+    team.subscribe(&again).unwrap();
+}
+
+#[test]
+fn refusals_of_acks_and_naks_are_true() {
+    let (_world, mut team) = watched(1);
+    let epoch = fetch(&mut team, None, &[]).epoch.unwrap();
+    let seq = append(&mut team, "built", None);
+    let ahead = refused(ack(&mut team, epoch + 5, &[seq]), Code::SubscriptionFenced);
+    shows!(&*ahead.message => has "was never granted");
+    let nak = given!(NakSubscription, name: "watch", epoch, seq);
+    let refusal = refused(team.nak_subscription(&nak), Code::EventNotDelivered);
+    assert_eq!(refusal.field.as_deref(), Some("seq"));
+    let none = refused(ack(&mut team, epoch, &[]), Code::InvalidInput);
+    shows!(&*none.message => has "names 0");
+    refused(ack(&mut team, epoch, &[0]), Code::InvalidInput);
 }
 
 #[test]

@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 use teamlog_server::Served;
 use teamlog_team::command::Control;
 use teamlog_team::command::deadline::Deadline;
-use teamlog_team::engine::Timestamp;
+use teamlog_team::engine::{Error, Timestamp};
 use teamlog_team::subscription::fetch::{DeliveredEvent, FetchAnswer, FetchSubscription, LEASE_MS};
 use teamlog_team::subscription::manage::Subscribe;
 use teamlog_team::subscription::runner::SubscriptionRunner;
@@ -81,9 +81,13 @@ impl Target {
         }
     }
 
-    fn start(&self, delivered: &DeliveredEvent, about: Delivery<'_>) -> Box<dyn Job> {
+    fn start(
+        &self,
+        delivered: &DeliveredEvent,
+        about: Delivery<'_>,
+    ) -> Result<Box<dyn Job>, Failure> {
         let (words, timeout) = match self {
-            Target::Post(receiving) => return receiving.start(delivered, about),
+            Target::Post(receiving) => return Ok(receiving.start(delivered, about)),
             Target::Exec { words, timeout } => (words, timeout),
         };
         let (path, arguments) = words.split_first().unwrap_or((&EMPTY, &[]));
@@ -95,7 +99,8 @@ impl Target {
             subscription: about.subscription,
             deadline: *timeout,
         };
-        program.start(delivered)
+        let started = program.start(delivered);
+        Ok(started.map_err(Error::io("run", PathBuf::from(path)))?)
     }
 }
 
@@ -277,7 +282,7 @@ impl Calls for DaemonCalls<'_> {
             subscription: &self.entry.subscribe.name,
             now: self.now(),
         };
-        Ok(self.entry.target.start(delivered, about))
+        self.entry.target.start(delivered, about)
     }
 
     fn is_stopping(&self) -> bool {

@@ -110,6 +110,8 @@ pub struct Consumer<C: Calls> {
     fetched: Instant,
     /// Time when this process was told to end.
     stopped: Option<Instant>,
+    /// Number of failed deliveries.
+    failures: u64,
 }
 
 impl<C: Calls> Consumer<C> {
@@ -124,12 +126,18 @@ impl<C: Calls> Consumer<C> {
             next_fetch: now,
             fetched: now,
             stopped: None,
+            failures: 0,
         }
     }
 
     /// Returns the epoch of the lease, so that the caller can end the lease.
     pub fn epoch(&self) -> Option<u64> {
         self.epoch
+    }
+
+    /// Returns the number of failed deliveries.
+    pub fn failures(&self) -> u64 {
+        self.failures
     }
 
     /// Handles events until this process is told to end. A consumer that lost its lease drops its jobs and waits for the lease.
@@ -247,6 +255,7 @@ impl<C: Calls> Consumer<C> {
             reason: Some(reason.clone()),
             delay_ms: delay.map(|delay| u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
         })?;
+        self.failures += 1;
         self.calls.failed(&reason, &answer);
         Ok(())
     }

@@ -26,23 +26,17 @@ struct RunningProgram {
     deadline: Option<Duration>,
 }
 
-/// A program that could not be started.
-struct Failed(String);
-
 impl Program<'_> {
     /// Starts the program with the event on standard input.
-    pub fn start(&self, delivered: &DeliveredEvent) -> Box<dyn Job> {
-        match self.spawn(delivered) {
-            Ok(child) => Box::new(RunningProgram {
-                child,
-                started: Instant::now(),
-                deadline: self.deadline,
-            }),
-            Err(error) => {
-                let path = self.path.display();
-                Box::new(Failed(format!("cannot run {path}: {error}")))
-            }
-        }
+    ///
+    /// # Errors
+    /// The program cannot be started. This is no failed attempt of the event, because every other event would fail as well.
+    pub fn start(&self, delivered: &DeliveredEvent) -> std::io::Result<Box<dyn Job>> {
+        Ok(Box::new(RunningProgram {
+            child: self.spawn(delivered)?,
+            started: Instant::now(),
+            deadline: self.deadline,
+        }))
     }
 
     fn spawn(&self, delivered: &DeliveredEvent) -> std::io::Result<Child> {
@@ -92,14 +86,6 @@ impl Job for RunningProgram {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-impl Job for Failed {
-    fn poll(&mut self) -> Option<Run> {
-        Some(Run::failed(std::mem::take(&mut self.0)))
-    }
-
-    fn cancel(&mut self) {}
 }
 
 fn outcome(status: ExitStatus) -> Run {

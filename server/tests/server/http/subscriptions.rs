@@ -164,6 +164,27 @@ fn a_second_stream_waits_and_a_fenced_stream_ends() {
 }
 
 #[test]
+fn a_filter_names_the_actor_by_and_the_concerned_agent_about() {
+    let stand = Stand::new();
+    let body = json!({"name": "x", "by": "ci", "about": "dev"}).to_string();
+    let shown = stand
+        .with_token("POST", "/v1/subscriptions", &body)
+        .is(200)
+        .json();
+    let filter = &shown["subscription"]["filter"];
+    assert_eq!(
+        (&filter["actor"], &filter["agent"]),
+        (&json!("ci"), &json!("dev"))
+    );
+    let heard = stand.with_token(
+        "POST",
+        "/v1/subscriptions",
+        r#"{"name": "y", "agentId": "dev"}"#,
+    );
+    heard.refused(400, "invalid_input");
+}
+
+#[test]
 fn refusals_are_ordinary_answers_and_a_revoked_token_ends_the_stream() {
     let stand = subscribed(Stand::new(), 1);
     let bearer = stand.bearer();

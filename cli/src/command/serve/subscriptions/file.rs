@@ -86,8 +86,7 @@ pub fn read(env: &ProcessEnv, root: &Path) -> Result<Vec<Entry>, CommandError> {
         path: &path,
         text: &text,
     };
-    let stored: Stored =
-        toml::from_str(&text).map_err(|error| source.unreadable(&error.to_string()))?;
+    let stored: Stored = toml::from_str(&text).map_err(|error| source.malformed(&error))?;
     let entries = stored.subscription;
     if entries.len() > ENTRIES_MAX {
         let count = entries.len();
@@ -141,10 +140,21 @@ impl Source<'_> {
         CommandError::invalid(FILE, format!("{}: {why}", self.path.display()))
     }
 
+    /// Makes the error for text that is no TOML, or has an unknown or missing field.
+    fn malformed(&self, error: &toml::de::Error) -> CommandError {
+        let at = error.span().map_or(0, |span| span.start);
+        let (line, why) = (self.line(at), error.message());
+        self.unreadable(&format!("line {line}: {}", why.replace('\n', "; ")))
+    }
+
+    fn line(&self, at: usize) -> usize {
+        let before = self.text.get(..at).unwrap_or_default();
+        1 + before.bytes().filter(|byte| *byte == b'\n').count()
+    }
+
     /// Makes the error for a field. `at` is an offset in the file.
     fn invalid(&self, at: usize, (field, value): (&str, &str), rule: &str) -> CommandError {
-        let before = self.text.get(..at).unwrap_or_default();
-        let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
+        let line = self.line(at);
         let shown = match value {
             "" => String::new(),
             value => format!(" {value:?}"),
