@@ -150,3 +150,39 @@ fn commands_that_create_or_delete_a_team_need_its_name() {
     shows!(cli.refused(2, "purge --yes") => has "<TEAM>");
     shows!(cli.refused(2, "join --journal main") => has "<TEAM>");
 }
+
+#[test]
+fn an_id_is_no_team_and_an_answer_that_is_printed_is_read() {
+    let cli = Cli::with_team();
+    cli.ok("send demo --from lead --to dev --type message --payload-json {} --message-id m-1");
+    cli.ok("ack m-1 --as dev");
+    assert!(cli.ok("ack m-1 --as dev").contains("m-1"));
+    let ran = cli.run("undo m-1 --as dev");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(!ran.stderr.contains("no team"), "{ran:?}");
+    let line = "append demo --kind built --actor ci --data -";
+    let ran = cli.run_with_input(line, "{\"job\":7}\n");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(
+        cli.ok("replay demo --kind built --json")
+            .contains("\"job\":7")
+    );
+
+    let asking = cli
+        .command("ask demo lead which --wait --as dev --json")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let attention = until_some("the question is open", || {
+        let text = cli.ok("attention demo --kind question_open");
+        if text.contains("teamlog reply") { Ok(text) } else { Err(text) }
+    });
+    assert!(attention.contains("--message-id"), "{attention}");
+    cli.ok("reply demo postgres --as lead");
+    let answer = asking.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
+    assert_eq!(answer["answer"]["body"], "postgres");
+    assert_eq!(answer["answer"]["acked"], true);
+    let unread: Value = cli.json("inbox demo --as dev");
+    assert_eq!(unread["messages"], json!([]), "{unread}");
+}

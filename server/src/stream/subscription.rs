@@ -160,9 +160,7 @@ impl SubscriptionStream {
     }
 
     fn send(&mut self, answer: &FetchAnswer) -> Result<(), Disconnected> {
-        let lease = answer
-            .epoch
-            .filter(|_| answer.status != FetchStatus::Held);
+        let lease = answer.epoch.filter(|_| answer.status != FetchStatus::Held);
         match lease {
             None => self.send_held(answer)?,
             Some(epoch) if self.epoch.is_none() => self.send_lease(answer, epoch)?,

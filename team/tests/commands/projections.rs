@@ -18,7 +18,11 @@ fn a_program_keeps_rows_beside_the_team() {
     let before = digest(&mut team);
     let dev = |tasks| vec![("dev 2026-11-21".to_owned(), tasks)];
     assert_eq!(completed::completed(&team).unwrap(), dev(2));
-    assert_eq!(digest(&mut team), before, "the state has no rows of programs");
+    assert_eq!(
+        digest(&mut team),
+        before,
+        "the state has no rows of programs"
+    );
     done(&mut team, new("three"));
     assert_eq!(completed::completed(&team).unwrap(), dev(3));
     let home = Path::new("teams/demo/projections/completed");

@@ -185,6 +185,14 @@ fn a_filter_names_the_actor_by_and_the_concerned_agent_about() {
 }
 
 #[test]
+fn an_empty_list_of_events_is_refused() {
+    let stand = Stand::new();
+    let heard = stand.with_token("POST", "/v1/events", r#"{"events": [], "if_seq": 0}"#);
+    let json = heard.refused(400, "invalid_input").json();
+    assert_eq!(json["error"]["details"]["field"], "events");
+}
+
+#[test]
 fn refusals_are_ordinary_answers_and_a_revoked_token_ends_the_stream() {
     let stand = subscribed(Stand::new(), 1);
     let bearer = stand.bearer();
