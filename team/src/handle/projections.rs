@@ -6,7 +6,8 @@ use teamlog_engine::projection::{Projection, ProjectionOptions, ProjectionRows, 
 
 impl Team {
     /// Opens a set of projections over the team's log, in `projections/NAME/` of the team's directory. The rows are no part of the team's
-    /// state and of its digest: they belong to the programs that open the set.
+    /// state and of its digest: they belong to the programs that open the set. Names that begin with `script-` belong to the projections that
+    /// agents declare.
     ///
     /// # Errors
     /// The errors of [`Projections::open`].
