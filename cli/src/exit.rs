@@ -154,7 +154,7 @@ impl CommandError {
     pub fn unwritten(source: &io::Error) -> CommandError {
         let mut error = CommandError::io("write", "standard output", source);
         error.body.unwritten = true;
-        error.hinting("the command has recorded its events; only its answer could not be written")
+        error.hinting("if the command records events, they are recorded; only its answer could not be written")
     }
 
     /// Adds a hint if the error has no hint yet.

@@ -151,7 +151,10 @@ fn stranger(field: &'static str, agent: &str, members: Vec<String>) -> Refusal {
     let listed = members.len().min(LISTED_MAX);
     let rest = members.len() - listed;
     let known: Vec<String> = members.into_iter().take(LISTED_MAX).collect();
-    let mut hint = format!("known agents: {}", known.join(", "));
+    let mut hint = match known.is_empty() {
+        true => "the team has no members".to_owned(),
+        false => format!("known agents: {}", known.join(", ")),
+    };
     if let Some(meant) = &meant {
         hint = format!("did you mean {meant}? {hint}");
     }

@@ -52,7 +52,7 @@ pub(crate) enum DayEdge {
 /// # Errors
 /// Names the text and the forms.
 pub(crate) fn point(text: &str, now: Timestamp, edge: DayEdge) -> Result<Timestamp, String> {
-    let refuse = || format!("{FORMS}, but is {:?}", shown(text));
+    let refuse = || format!("{FORMS}, but is {}", shown(text));
     let word = text.trim().to_lowercase();
     let seconds = now.micros().div_euclid(1_000_000);
     let today = seconds.div_euclid(DAY_SECONDS);

@@ -319,7 +319,7 @@ impl Target {
             TaskAct::Updated(_) if self.asks_review => {
                 return Err(self.refused(format!(
                     "event {seq} asked for the review of task {id}, and the reviewer may have read it: to complete the task \
-                     without an approval, edit it with requires_approval=false"
+                     without an approval, edit the task so that it requires none"
                 )));
             }
             TaskAct::Created(_)

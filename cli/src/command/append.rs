@@ -16,12 +16,13 @@ use teamlog_team::log::filter::EventFilter;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Record facts of your own kinds; they are ordered, traced and indexed, and change no state\n\nA batch is JSON \
+    long_about = "Record events of your own kinds; they are ordered, traced and indexed, and change no state\n\nA batch is JSON \
         lines {kind, actor?, trace_id?, task_id?, agent?, message_id?, thread_id?, session_id?, key?, tags?, cause?, \
-        payload?}, read in bounded memory and appended in atomic groups. A fact with a key (--key, or the key of a line) is recorded once; other content under a known key is refused.\n\n\
-        With --if-seq or --if-none the facts are recorded only if the condition holds; otherwise the answer is \
-        append_conflict, with the newest event that matched. A batch with a condition is one atomic group.\n\n\
-        FILTER is terms FIELD=VALUE, which must all match one event: kind, tag, task, agent, trace, message, thread, session. \
+        payload?}, read in bounded memory and appended in atomic groups. An event with a key (--key, or the key of a line) is recorded once; other content under a known key is refused.\n\n\
+        With --if-seq or --if-none the events are recorded only if the condition holds. Otherwise the command fails with \
+        append_conflict, which names the newest event that matched. A batch with a condition is one atomic group.\n\n\
+        FILTER is a list of terms FIELD=VALUE. An event matches if all terms match. FIELD is kind (several kinds: one of them), \
+        tag, task, agent, trace, message, thread or session. \
         It can also be a JSON object, like {\"kinds\":[\"name_taken\"],\"tags\":[\"name=anna b\"]}."
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["kind", "batch"]))]
@@ -51,7 +52,7 @@ pub struct Args {
     /// Record nothing if an event matches; may be repeated
     #[arg(long, value_name = "FILTER", value_parser = filter)]
     if_none: Vec<EventFilter>,
-    /// Only events after this seq count for --if-none
+    /// Limit --if-none to events after this seq
     #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>, requires = "if_none")]
     after: Option<u64>,
     /// File of JSON lines; - is standard input
@@ -179,7 +180,7 @@ fn many(context: &mut Context, team: &str, path: &Path, batch: AppendBatch) -> O
     context.end(Exit::Done, &answer, |answer, _| {
         vec![match (answer.first_seq, answer.last_seq) {
             (Some(first), Some(last)) => {
-                let new = time::plural(answer.count - answer.replayed_lines, "event");
+                let new = answer.count - answer.replayed_lines;
                 let replayed = match answer.replayed_lines {
                     0 => String::new(),
                     lines => format!(
@@ -187,7 +188,14 @@ fn many(context: &mut Context, team: &str, path: &Path, batch: AppendBatch) -> O
                         time::plural(lines, "line")
                     ),
                 };
-                format!("{new} recorded, {first} to {last}{replayed}")
+                let range = match first == last {
+                    true => format!("event {first}"),
+                    false => format!("events {first} to {last}"),
+                };
+                match new {
+                    0 => format!("nothing new recorded, {range}{replayed}"),
+                    new => format!("{} recorded, {range}{replayed}", time::plural(new, "event")),
+                }
             }
             _ => "nothing to record".to_owned(),
         }]

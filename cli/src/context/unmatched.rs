@@ -73,7 +73,7 @@ fn kind_meant(kind: &str) -> Option<String> {
         return None;
     }
     let known = vocabulary::kinds().map(|kind| kind.name);
-    let (meant, _) = spelling::nearest(kind, known)?;
+    let meant = spelling::meant(kind, known)?;
     Some(format!("the nearest known kind is {meant}"))
 }
 

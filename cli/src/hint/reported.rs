@@ -77,7 +77,7 @@ fn about_the_log(error: &CommandError, team: &str, caller: &Caller<'_>) -> Optio
             caller.command(&format!("replay {team} --reverse --limit 5"))
         )),
         "append_conflict" => {
-            let seq = error.number("seq").unwrap_or_default();
+            let seq = error.number("from_seq").unwrap_or_default();
             let replay = caller.command(&format!("replay {team} --from-seq {seq}"));
             Some(format!("to see what was recorded, and to decide again: {replay}"))
         }

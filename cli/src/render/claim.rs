@@ -40,6 +40,9 @@ pub fn assigned(answer: &AssignmentAnswer, view: &View) -> Vec<String> {
         "" => "  for any agent".to_owned(),
         owner => format!("  for {}", visible(owner)),
     });
+    if answer.unchanged {
+        shown.push("  nothing was recorded: the task was assigned like this already".to_owned());
+    }
     if let Some(holder) = &answer.taken_from {
         shown.push(format!(
             "  taken from {}, who got a message",

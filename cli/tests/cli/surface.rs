@@ -164,7 +164,7 @@ fn output_that_cannot_be_written_is_an_io_failure_that_undoes_nothing() {
         assert_eq!(ran.code, Some(74), "{line}: {ran:?}");
         let part = "cannot write standard output: ";
         assert_eq!(ran.stderr.matches(part).count(), 1, "{line}: {ran:?}");
-        let hint = "the command has recorded its events; only its answer could not be written";
+        let hint = "if the command records events, they are recorded; only its answer could not be written";
         assert!(ran.stderr.contains(hint), "{line}: {ran:?}");
     }
     assert_eq!(cli.ok("read demo --agent dev --json").lines().count(), 1);

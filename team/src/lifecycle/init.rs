@@ -59,6 +59,19 @@ impl Init {
     }
 }
 
+/// Refuses the old name of a renamed agent. The mail to that name belongs to the agent with the new name.
+fn check_not_renamed(live: &Live, member: &str) -> Result<(), Failure> {
+    let current = membership::recipient(live, member)?;
+    if current == member {
+        return Ok(());
+    }
+    let message = format!(
+        "members: {member:?} is the old name of {current:?}, which gets the mail to both names"
+    );
+    let refusal = Refusal::new(Code::InvalidInput, message).field("members");
+    Err(refusal.hint("choose another name for the new agent").into())
+}
+
 impl Root {
     /// Creates a team, or adds members to an existing team. A repeated call is harmless.
     ///
@@ -185,6 +198,7 @@ fn joining(live: &Live, init: &Init) -> Acted<(Vec<String>, Vec<String>)> {
     let mut added = Vec::new();
     for member in &init.members {
         if !live.is_member(member)? {
+            check_not_renamed(live, member)?;
             added.push(member.clone());
         }
     }

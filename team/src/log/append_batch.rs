@@ -206,9 +206,10 @@ impl Groups<'_> {
             let event = event
                 .map_err(|refusal| so_far(refusal.detail("line", line.number).into(), &recorded))?;
             let fact = Fact::new(event, Some(line.number));
-            let full = self.begun.read.len() >= size || !self.begun.has_room(&fact, &line.text);
+            let has_room = self.begun.has_room(&fact, &line.text);
+            let full = self.begun.read.len() >= size || !has_room;
             if full && has_conditions {
-                return Err(two_groups(line.number).into());
+                return Err(two_groups(line.number, has_room && size < GROUP_EVENTS_MAX).into());
             }
             let done = full.then(|| self.take());
             self.begun.push(fact, line);
@@ -461,15 +462,20 @@ fn read_line(text: &str, actor: Option<&str>) -> Result<NewEvent, Refusal> {
     .event()
 }
 
-/// Returns the refusal of a batch with conditions that needs a second group, which begins at a line.
-fn two_groups(line: u64) -> Refusal {
+/// Returns the refusal of a batch with conditions that needs a second group, which begins at a line. `is_size_given` is true if the
+/// caller's batch size ended the first group.
+fn two_groups(line: u64, is_size_given: bool) -> Refusal {
     let message = format!(
         "a batch with conditions must fit into one atomic group, but line {line} begins another group; nothing was recorded"
     );
     let refusal = Refusal::new(Code::TooLarge, message).field("batch");
-    refusal
-        .detail("line", line)
-        .hint("make the batch smaller, or its groups larger with --batch-size")
+    let refusal = refusal.detail("line", line);
+    match is_size_given {
+        true => refusal.hint("make the groups larger with --batch-size"),
+        false => refusal.hint(format!(
+            "make the batch smaller: a group has at most {GROUP_EVENTS_MAX} events with their stored answers, and {GROUP_BYTES_MAX} bytes, counted with {FRAMING_BYTES} bytes more per line"
+        )),
+    }
 }
 
 /// Adds the line number to the message of a refusal, and the answer for the recorded lines to its details.
@@ -482,7 +488,11 @@ fn so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
         refusal.message = format!("line {line}: {}{}", refusal.message, answer.told());
     }
     let refusal = refusal.detail("appended", answer.count);
-    refusal.detail("last_seq", answer.last_seq).into()
+    match refusal.code {
+        // The detail `last_seq` of this refusal is the last event of the log.
+        Code::AppendConflict => refusal.into(),
+        _ => refusal.detail("last_seq", answer.last_seq).into(),
+    }
 }
 
 /// Turns `locked` into `partly_appended` if the lock is lost after the first group. A caller that repeats the whole input

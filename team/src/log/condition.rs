@@ -76,12 +76,13 @@ impl Conditions {
         }
         if let Some(seq) = self.if_seq.filter(|seq| *seq < last) {
             let message = format!("if_seq is {seq}, but the log has event {last}");
-            return Err(conflict("if_seq", message, last, last).into());
+            return Err(conflict("if_seq", message, (last, last), seq).into());
         }
         for filter in &self.if_none {
             if let Some(seq) = self.newest(live, filter, last)? {
                 let message = format!("event {seq} matches if_none: {}", filter.text());
-                return Err(conflict("if_none", message, seq, last).into());
+                let read = self.after.unwrap_or(seq.saturating_sub(1));
+                return Err(conflict("if_none", message, (seq, last), read).into());
             }
         }
         Ok(())
@@ -108,9 +109,16 @@ impl Conditions {
     }
 }
 
-fn conflict(field: &'static str, message: String, seq: u64, last_seq: u64) -> Refusal {
+/// Returns the refusal about the event `seq`. `read` is the last event that the caller has read.
+fn conflict(
+    field: &'static str,
+    message: String,
+    (seq, last_seq): (u64, u64),
+    read: u64,
+) -> Refusal {
     let refusal = Refusal::new(Code::AppendConflict, message).field(field);
-    refusal.detail("seq", seq).detail("last_seq", last_seq)
+    let refusal = refusal.detail("seq", seq).detail("last_seq", last_seq);
+    refusal.detail("from_seq", read.saturating_add(1))
 }
 
 impl Team {

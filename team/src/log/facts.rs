@@ -301,6 +301,7 @@ impl Command for Facts {
             events.push(event);
         }
         if !events.is_empty() {
+            self.check_actors(live)?;
             self.conditions.hold(live)?;
         }
         let first = None;
@@ -345,6 +346,18 @@ impl Command for Facts {
 }
 
 impl Facts {
+    /// Refuses facts of retired agents.
+    fn check_actors(&self, live: &Live) -> Result<()> {
+        let mut checked = BTreeSet::new();
+        for fact in &self.facts {
+            if checked.insert(&*fact.event.actor) {
+                let active = membership::check_active(live, "actor", &fact.event.actor);
+                active.map_err(|failure| fact.located(failure))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the first answer under the batch's key.
     fn first_of_batch(&self, live: &Live) -> Result<Option<BatchAnswer>> {
         let Some(batch) = &self.batch else {

@@ -86,7 +86,10 @@ impl EventFilter {
         for term in terms(text) {
             let (name, value) = term.split_once('=').unwrap_or((&term, ""));
             let (Some(name), false) = (FilterField::from_name(name), value.is_empty()) else {
-                let names = FilterField::ALL.map(FilterField::name).join(", ");
+                let names = FilterField::ALL.map(FilterField::name);
+                // Conditions cannot name an actor.
+                let names = names.into_iter().filter(|name| *name != "actor");
+                let names = names.collect::<Vec<_>>().join(", ");
                 let rule = format!("must be FIELD=VALUE terms, where FIELD is one of {names}");
                 return Err(Refusal::invalid(field, &*term, rule));
             };
@@ -129,6 +132,11 @@ impl EventFilter {
         within("tags", self.tags.len(), TAGS_MAX)?;
         for kind in &self.kinds {
             names::check_known_free("kinds", kind)?;
+            // No event has such a kind, so the condition of an append would always hold.
+            if !names::is_kind(kind) {
+                let rule = "must match ^[a-z][a-z0-9_]*$";
+                return Err(Refusal::invalid("kinds", kind, rule));
+            }
         }
         for tag in &self.tags {
             check_tag("tags", tag)?;
@@ -299,6 +307,9 @@ mod tests {
             ("task=1 task=2", "task once"),
             ("tag=pr", "NAME=VALUE"),
             ("kind=,", "kinds must not be empty"),
+            ("kind=k;tag=a=2", "^[a-z][a-z0-9_]*$"),
+            ("kind=K", "^[a-z][a-z0-9_]*$"),
+            ("{\"kinds\":[\"*\"]}", "^[a-z][a-z0-9_]*$"),
             ("{\"kind\":\"a\"}", "must be a filter"),
             (&*format!("kind={}", many.join(",")), "at most 64 items"),
         ] {

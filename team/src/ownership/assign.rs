@@ -50,13 +50,25 @@ pub struct AssignmentAnswer {
     /// The agent from which the task was taken; a message told this agent about it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_from: Option<String>,
+    /// True if the task was for this agent already, so that nothing was recorded
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged: bool,
     /// Doubts about the names that the command gave the task
     #[serde(flatten)]
     pub doubts: TaskDoubts,
 }
 
+/// Effect of an assignment.
+#[derive(Debug, Default)]
+pub(crate) struct Assigned {
+    /// Holder from which the task was taken.
+    taken_from: Option<String>,
+    /// True if nothing was recorded.
+    unchanged: bool,
+}
+
 impl Command for TaskAssignment {
-    type Decided = Option<String>;
+    type Decided = Assigned;
     type Answer = AssignmentAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
@@ -86,9 +98,15 @@ impl Command for TaskAssignment {
                 return Err(decision.refusal(Code::InvalidTransition, message).into());
             }
             let overridden = self.overridden(ctx, live, decision)?;
+            if overridden.is_none() && self.changes_nothing(&decision.task) {
+                return Ok(Assigned {
+                    unchanged: true,
+                    ..Assigned::default()
+                });
+            }
             let cause = self.assign(live, decision, overridden.as_ref())?;
             let Some(Overridden { holder, .. }) = overridden else {
-                return Ok(None);
+                return Ok(Assigned::default());
             };
             let from = takeover::sender(ctx, named);
             if from != holder {
@@ -101,20 +119,32 @@ impl Command for TaskAssignment {
                 let body = format!("{from} took task {id} from you{to}: your claim has ended");
                 takeover::tell(live, ctx, decision, (from, &holder, cause), &body)?;
             }
-            Ok(Some(holder))
+            Ok(Assigned {
+                taken_from: Some(holder),
+                ..Assigned::default()
+            })
         })
     }
 
-    fn answer(&self, taken_from: &Self::Decided, after: &After<'_>) -> Result<AssignmentAnswer> {
+    fn answer(&self, assigned: &Assigned, after: &After<'_>) -> Result<AssignmentAnswer> {
         Ok(AssignmentAnswer {
             task: record(after.live, &self.task_id, after.ctx.now)?,
-            taken_from: taken_from.clone(),
+            taken_from: assigned.taken_from.clone(),
+            unchanged: assigned.unchanged,
             doubts: TaskDoubts::find(after.live, &[], self.owner.as_deref())?,
         })
     }
 }
 
 impl TaskAssignment {
+    /// Returns true if an earlier assignment had the same effect, so that a second one would only repeat the news for the owner.
+    fn changes_nothing(&self, task: &Task) -> bool {
+        let is_open = matches!(task.status, Status::Pending | Status::Blocked);
+        let by = self.worker.as_deref();
+        let by_same = by.is_none() || by == task.assigned_by.as_deref();
+        task.claim_governed && is_open && by_same && task.owner == self.owner
+    }
+
     /// Returns the holder from which the task is taken. The holder itself may hand over its task.
     fn overridden(
         &self,

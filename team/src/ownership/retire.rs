@@ -136,7 +136,7 @@ pub(crate) fn leave(
         tasks: Vec::new(),
         taken: Vec::new(),
         tokens_revoked: Vec::new(),
-        unread: live.agent(agent)?.unread,
+        unread: live.whole_agent(agent)?.unread,
         mail: Vec::new(),
     };
     let mut events = vec![retired.event(DEFAULT_ACTOR)];
@@ -166,6 +166,12 @@ pub(crate) fn leave(
 
 /// Refuses the fixed leader, a retired agent, and a name that the team does not know.
 fn check(live: &Live, agent: &str) -> Result<()> {
+    if live.is_retired(agent)? {
+        let message = format!("agent {agent:?} has left this team already");
+        return Err(Refusal::new(Code::WorkerNotFound, message)
+            .field("agent")
+            .into());
+    }
     membership::check(live, "agent", agent)?;
     let message = match membership::unknown_warning(live, agent)? {
         _ if agent == LEADER => format!("agent {LEADER} cannot leave the team"),
@@ -173,7 +179,8 @@ fn check(live: &Live, agent: &str) -> Result<()> {
         None => return Ok(()),
     };
     let refusal = Refusal::new(Code::WorkerNotFound, message).field("agent");
-    Err(refusal.detail("worker", agent).into())
+    // Without the detail `worker`: to add an agent that is to leave would not help.
+    Err(refusal.into())
 }
 
 /// Returns the unfinished tasks of an agent. Refuses an agent that has more such tasks than one

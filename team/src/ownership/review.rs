@@ -139,7 +139,7 @@ impl ReviewRequest {
                 self.task_id
             );
             let refusal = Refusal::new(Code::InvalidInput, message).field("to");
-            return Err(refusal.hint("name another agent with `to`").into());
+            return Err(refusal.hint("name another agent as the reviewer").into());
         }
         Ok(reviewer)
     }

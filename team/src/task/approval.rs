@@ -230,7 +230,7 @@ pub(crate) fn check(live: &Live, task: &Task) -> Result<()> {
     let message = format!("task {id} requires an approval before it can be completed: {state}");
     let mut refusal = Refusal::new(Code::ApprovalRequired, message)
         .detail("task_id", id.as_str())
-        .hint("ask another agent to approve the task (write-task-approval, or teamlog approve); the claim stays yours until its lease ends");
+        .hint("ask another agent to approve the task; the claim stays yours until its lease ends");
     if let Some(decided) = decided {
         refusal = refusal.detail("approval", json!(decided));
     }

@@ -39,7 +39,7 @@ fn if_seq_refuses_if_anything_was_appended() {
     assert_eq!(refusal.field.as_deref(), Some("if_seq"));
     assert_eq!(
         Value::Object(refusal.details),
-        json!({"seq": 2, "last_seq": 2, "id": first.id.to_string(), "kind": "a"})
+        json!({"seq": 2, "last_seq": 2, "from_seq": 2, "id": first.id.to_string(), "kind": "a"})
     );
     let refusal = refused(
         team.append(given!(Append, if_seq: 9_u64, ..fact("a", &[]))),
@@ -366,4 +366,38 @@ fn a_condition_that_needs_too_many_look_ups_is_refused() {
     let last = count(&mut team) as u64;
     team.append(given!(Append, after: last - 1_000, ..append))
         .unwrap();
+}
+
+#[test]
+fn a_refusal_names_the_first_event_that_the_caller_has_not_read() {
+    let (_, mut team) = demo();
+    for _ in 0..4 {
+        team.append(fact("a", &["n=1"])).unwrap();
+    }
+    let last = count(&mut team) as u64;
+    let from = |outcome| refused(outcome, Code::AppendConflict).details["from_seq"].clone();
+    let if_seq = given!(Append, if_seq: 2_u64, ..fact("b", &[]));
+    assert_eq!(from(team.append(if_seq)), json!(3));
+    let after = given!(Append, after: 1_u64, ..unless(fact("b", &[]), "tag=n=1"));
+    assert_eq!(from(team.append(after)), json!(2));
+    // Without `after`, the event that matched is enough to decide again.
+    let whole = unless(fact("b", &[]), "tag=n=1");
+    assert_eq!(from(team.append(whole)), json!(last));
+}
+
+#[test]
+fn the_refusal_of_a_batch_names_the_last_event_of_the_log() {
+    let (_, mut team) = demo();
+    let first = team.append(fact("a", &["n=1"])).unwrap();
+    let batch = AppendBatch {
+        conditions: Conditions {
+            if_none: vec![filter("tag=n=1")],
+            ..Conditions::default()
+        },
+        ..AppendBatch::default()
+    };
+    let mut lines: &[u8] = b"{\"kind\":\"b\"}\n";
+    let failure = team.append_batch(batch, &mut lines).unwrap_err().failure;
+    let refusal = refused::<BatchAnswer>(Err(failure), Code::AppendConflict);
+    has!(Value::Object(refusal.details), {"seq": first.seq, "last_seq": first.seq});
 }

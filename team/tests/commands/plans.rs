@@ -186,8 +186,12 @@ fn a_free_task_is_assigned_and_a_held_one_is_taken_by_the_leader() {
         (answer.task.task.owner.as_deref(), answer.taken_from),
         (Some("qa"), None)
     );
+    let before = events(&mut team).len();
+    let again = team.task_assignment(assign("qa")).unwrap();
+    assert!(again.unchanged && !answer.unchanged);
+    assert_eq!(events(&mut team).len(), before);
     refused(team.task_claim(claim("1", "dev")), Code::ClaimConflict);
-    team.task_assignment(assign("dev")).unwrap();
+    assert!(!team.task_assignment(assign("dev")).unwrap().unchanged);
     let held = team.task_claim(claim("1", "dev")).unwrap();
     refused(team.task_assignment(assign("qa")), Code::NotHolder);
     let by_qa = given!(TaskAssignment, worker: "qa", ..assign("qa"));

@@ -234,8 +234,35 @@ fn a_retired_agent_records_nothing_by_any_command() {
     team.under(given!(Control, actor: "dev"));
     refused(team.task_create(new("three")), Code::WorkerNotFound);
     refused(team.undo(Undo::default()), Code::WorkerNotFound);
+    refused(
+        team.append(given!(Append, kind: "built")),
+        Code::WorkerNotFound,
+    );
     team.under(Control::default());
+    let named = given!(Append, kind: "built", actor: "dev");
+    refused(team.append(named), Code::WorkerNotFound);
+    let again = given!(RetireAgent, agent: "dev");
+    let refusal = refused(team.retire_agent(again), Code::WorkerNotFound);
+    shows!(refusal.message => has "has left this team already");
+    assert_eq!(refusal.details.get("worker"), None);
     assert_eq!(kinds(&mut team).len(), before);
+}
+
+#[test]
+fn the_old_name_of_a_renamed_agent_is_not_given_to_a_new_member() {
+    let (world, mut team) = staffed();
+    let rename = given!(RenameAgent, agent: "dev", new_name: "builder");
+    team.rename_agent(rename).unwrap();
+    let dry = given!(RetireAgent, agent: "builder", dry_run: true);
+    let dry = team.retire_agent(dry).unwrap();
+    assert_eq!(dry.unread, dry.mail.len() as u64);
+    drop(team);
+    let join = Init {
+        members: vec!["dev".to_owned()],
+        ..Init::for_team("demo")
+    };
+    let refusal = refused(world.root.init(join), Code::InvalidInput);
+    shows!(refusal.message => has "is the old name of \"builder\"");
 }
 
 #[test]
