@@ -30,7 +30,7 @@ subcommands! {
             kind:task, message, report, thread, post, comment or event; by:AGENT wrote it or created the task; to:AGENT received it or owns \
             the task; task:ID; status:STATUS and label:LABEL find tasks; tag:NAME=VALUE finds events of other programs; after:1d and before:2026-11-20 bound the time.\n\n\
             The texts are the subject, description, result and error of a task as they are now, the texts of messages and posts, and \
-            the titles of threads: of each the first 500 words, of each word the first 40 characters.")
+            the titles of threads: the first 500 words of each, and the first 40 characters of each word.")
         .examples("\
   teamlog find 'login after:1d \"exact words\"'
   teamlog find 'kind:task label:api -status:completed' --json")

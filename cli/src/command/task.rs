@@ -59,7 +59,7 @@ subcommands! {
         .agent("worker", |next| &mut next.worker)
         .exit(|answer| Exit::Refused.unless(answer.task.is_some()))
         .about("Claim the best ready task: most urgent first, then oldest")
-        .details("Exit code 0 with a task, 1 if none is ready.")
+        .details("Ends with exit code 0 if it claimed a task, and with 1 if no task is ready.")
         .examples("\
   teamlog task next demo --worker dev
   teamlog task next demo --worker dev --lease-ms 60000 --json");

@@ -25,7 +25,7 @@ pub struct Args {
     /// Id of the trace [default: list the traces]
     #[arg(long, value_name = "TRACE")]
     trace_id: Option<String>,
-    /// Largest number of events, with the newest ones kept; 0 means all [default: all]. Without --trace-id, the largest number of
+    /// Largest number of events, counted from the newest; 0 means all [default: all]. Without --trace-id, the largest number of
     /// traces, at most 200 [default: 20]
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,

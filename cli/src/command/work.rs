@@ -42,7 +42,7 @@ pub mod next {
                 Some(task) => card_below(&task.task_id, team, context),
                 None => Ok(Vec::new()),
             })
-            .details("Exit code 0 with a task, 1 if none is ready.")
+            .details("Ends with exit code 0 if it claimed a task, and with 1 if no task is ready.")
             .examples("\
   teamlog next --as dev
   teamlog next --as qa --lease-ms 3600000 --json")

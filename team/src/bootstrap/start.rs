@@ -7,7 +7,7 @@ use crate::projections::bootstrap::event::BootstrapFact;
 operation! {
     /// Begin a run of the bootstrap contract
     "bootstrap-start": Records(BootstrapStart {
-        /// Id of the run; the team's next number if absent
+        /// Id of the run; if absent, the team's next number
         #[arg(long, value_name = "ID")]
         run: Option<String>,
         /// Domains of the run, separated by commas; the roster must contain these domains

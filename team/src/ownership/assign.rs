@@ -13,7 +13,7 @@ operation! {
         /// Id of the task
         #[arg(value_name = "TASK")]
         task_id: String,
-        /// Agent that is to take the task; any agent if absent
+        /// Agent that is to take the task; if absent, any agent may take it
         #[arg(value_name = "AGENT")]
         owner: Option<String>,
         /// Agent that assigns the task

@@ -54,7 +54,7 @@ pub struct TaskEdit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long = "due", value_name = "TIME"))]
     pub due_at: Option<String>,
-    /// Time before which the task is not offered, in the forms of `due_at`; a day means its beginning
+    /// Time before which the task is not offered: a time, a date, `today`, `tomorrow`, a weekday, or a duration such as `3d`; a day means its beginning (UTC); `none` clears the time
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long = "defer", value_name = "TIME"))]
     pub defer_until: Option<String>,

@@ -10,7 +10,7 @@ operation! {
         /// Id of the trace
         #[arg(long, value_name = "TRACE")]
         trace_id: String,
-        /// Largest number of events, with the newest ones kept; all events if absent. On the command line, 0 means all
+        /// Largest number of events, counted from the newest; all events if absent. On the command line, 0 means all
         #[schemars(range(min = 1, max = 1000))]
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,

@@ -43,11 +43,11 @@ pub struct TaskCreate {
         )
     )]
     pub description: String,
-    /// Id of the task; the team's next number if absent
+    /// Id of the task; if absent, the team's next number
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
     pub task_id: Option<String>,
-    /// Agent that should take the task; any agent if absent
+    /// Agent that should take the task; if absent, any agent may take it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "AGENT"))]
     pub owner: Option<String>,
@@ -81,7 +81,7 @@ pub struct TaskCreate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long = "due", value_name = "TIME"))]
     pub due_at: Option<String>,
-    /// Time before which the task is not offered, in the forms of `due_at`; a day means its beginning
+    /// Time before which the task is not offered: a time, a date, `today`, `tomorrow`, a weekday, or a duration such as `3d`; a day means its beginning (UTC)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long = "defer", value_name = "TIME"))]
     pub defer_until: Option<String>,

@@ -31,7 +31,7 @@ pub struct Tasks {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TASK"))]
     pub parent: Option<String>,
-    /// Largest number of tasks; 0 means all. If absent, `list-tasks` lists all tasks, and `tasks` 50
+    /// Largest number of tasks; 0 means all. If absent: all tasks in the operation, 50 on the command line
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>))]
     pub limit: Option<usize>,

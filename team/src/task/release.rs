@@ -9,7 +9,7 @@ operation! {
         /// Id of the task
         #[arg(value_name = "TASK")]
         task_id: String,
-        /// Agent that releases the task; if only the epoch is given, it must be the holder
+        /// Agent that releases the task; if the call gives only the epoch, this agent must be the holder
         #[arg(long, value_name = "AGENT")]
         worker: String,
         /// Token of the claim; required unless `epoch` is given. The command line knows the live claim of its session

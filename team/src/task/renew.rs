@@ -14,7 +14,7 @@ operation! {
         /// Epoch of the claim, instead of its token
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         epoch: Option<u64>,
-        /// Agent that presents the claim, if it is not the acting agent; if only the epoch is given, it must be the holder
+        /// Agent that presents the claim, if it is not the acting agent; if the call gives only the epoch, this agent must be the holder
         #[arg(long, value_name = "AGENT")]
         worker: Option<String>,
         /// Act on a claim of another agent; the token or epoch must still be right. The log records the use of force

@@ -17,7 +17,7 @@ operation! {
         #[serde(default)]
         #[arg(long)]
         history: bool,
-        /// Largest number of events, with the newest ones kept; 50 if absent. On the command line, 0 means all
+        /// Largest number of events, counted from the newest; 50 if absent. On the command line, 0 means all
         #[schemars(range(min = 1, max = 1000))]
         #[arg(long, value_name = "N", requires = "history", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,

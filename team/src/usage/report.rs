@@ -34,7 +34,7 @@ operation! {
         /// Number of tokens written
         #[arg(long, value_name = "N", requires = "report", value_parser = crate::argv::whole::<u64>)]
         output_tokens: Option<u64>,
-        /// Total number of tokens; the sum of tokens read and written if absent
+        /// Total number of tokens; if absent, the sum of tokens read and written
         #[arg(long, value_name = "N", requires = "report", value_parser = crate::argv::whole::<u64>)]
         tokens: Option<u64>,
     }) -> UsageAnswer as report_usage,
@@ -70,7 +70,7 @@ operation! {
         /// Only the tokens of this agent. With --report on the command line: the agent that used the tokens
         #[arg(id = "agent", long, value_name = "AGENT", conflicts_with = "set")]
         worker: Option<String>,
-        /// Also the tokens of this task. With --report on the command line: the task for which the tokens were used
+        /// Task whose tokens the answer also has. With --report on the command line: the task for which the tokens were used
         #[arg(long, value_name = "TASK", conflicts_with = "set")]
         task_id: Option<String>,
         /// Largest number of agents; 50 if absent. On the command line, 0 means all
