@@ -193,8 +193,8 @@ fn many(context: &mut Context, team: &str, path: &Path, batch: AppendBatch) -> O
                     false => format!("events {first} to {last}"),
                 };
                 match new {
-                    0 => format!("nothing new recorded, {range}{replayed}"),
-                    new => format!("{} recorded, {range}{replayed}", time::plural(new, "event")),
+                    0 => format!("nothing new recorded: {range}{replayed}"),
+                    new => format!("{} recorded: {range}{replayed}", time::plural(new, "event")),
                 }
             }
             _ => "nothing to record".to_owned(),

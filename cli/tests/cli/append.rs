@@ -88,7 +88,7 @@ fn a_batch_comes_from_a_file_or_standard_input() {
     );
     assert_eq!(
         (ran.code, &*ran.stdout),
-        (Some(0), "2 events recorded, 27 to 28\n"),
+        (Some(0), "2 events recorded: events 27 to 28\n"),
         "{ran:?}"
     );
     let ran = cli.run_with_input("append demo --batch - --json", "");
@@ -158,7 +158,7 @@ fn the_same_under_a_key_is_recorded_once_alone_and_in_a_batch() {
         (2, first.first_seq, first.last_seq, Some(2), Some(true))
     );
     let shown = cli.run("append demo --batch batch.jsonl");
-    shows!(shown.stdout => has "0 events recorded", has "2 lines replayed");
+    shows!(shown.stdout => has "nothing new recorded: events", has "2 lines replayed");
     let ran = cli.run_with_input(
         "append demo --batch - --json",
         "{\"kind\":\"c\",\"key\":\"c\"}\n{\"kind\":\"other\",\"key\":\"b\"}\n",

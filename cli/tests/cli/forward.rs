@@ -238,7 +238,7 @@ fn files_are_those_of_the_callers_directory_and_of_its_process() {
     );
     assert_eq!(
         (ran.code, &*ran.stdout),
-        (Some(0), "1 event recorded, 2 to 2\n")
+        (Some(0), "1 event recorded: event 2\n")
     );
     let relative = Ran::of(
         cli.command("append demo --batch ../b/facts.jsonl --data-root ../..")
@@ -258,7 +258,7 @@ fn files_are_those_of_the_callers_directory_and_of_its_process() {
     );
     assert_eq!(
         (piped.code, &*piped.stdout),
-        (Some(0), "1 event recorded, 4 to 4\n"),
+        (Some(0), "1 event recorded: event 4\n"),
         "{piped:?}"
     );
     let none = cli.refused_json(1, "append demo --batch /dev/fd/33");
