@@ -1,7 +1,7 @@
 //! The contestants, and the measurements in which each takes part.
 
 use crate::draft::{self, Draft};
-use crate::stores::{bare, commitlog, fjall, okaywal, raft_engine, redb, sqlite, teamlog};
+use crate::stores::{bare, commitlog, fjall, okaywal, raft_engine, redb, sqlite, teamlog, umadb};
 use std::path::Path;
 use teamlog_benches::events::Line;
 use teamlog_engine::Format;
@@ -17,6 +17,8 @@ pub enum Contestant {
     Fjall,
     Redb,
     Sqlite,
+    Umadb,
+    UmadbWriter,
     Commitlog,
     Growing,
     Prewritten,
@@ -51,6 +53,8 @@ pub const DURABLE: &[Contestant] = &[
     Fjall,
     Redb,
     Sqlite,
+    Umadb,
+    UmadbWriter,
     Growing,
     Prewritten,
     GroupGrowing,
@@ -80,6 +84,7 @@ pub const LONG: &[Contestant] = &[
     Fjall,
     Redb,
     Sqlite,
+    Umadb,
     Commitlog,
     Written,
 ];
@@ -129,6 +134,8 @@ impl Contestant {
             Fjall => "fjall".into(),
             Redb => "redb".into(),
             Sqlite => "SQLite".into(),
+            Umadb => "UmaDB".into(),
+            UmadbWriter => "UmaDB, writer thread".into(),
             Commitlog => "commitlog".into(),
             Growing => "bare, growing".into(),
             Prewritten => "bare, pre-written".into(),
@@ -147,7 +154,9 @@ impl Contestant {
     pub fn side(self) -> Side {
         match self {
             Engine(_) | Indexed(_) | Team(_) => Side::Ours,
-            Okaywal | RaftEngine | Fjall | Redb | Sqlite | Commitlog => Side::Peer,
+            Okaywal | RaftEngine | Fjall | Redb | Sqlite | Umadb | UmadbWriter | Commitlog => {
+                Side::Peer
+            }
             Growing | Prewritten | GroupGrowing | GroupPrewritten | Written => Side::Floor,
         }
     }
@@ -172,6 +181,8 @@ impl Contestant {
             Fjall => Box::new(fjall::Fjall::open(dir, durable)),
             Redb => Box::new(redb::Redb::open(dir, durable)),
             Sqlite => Box::new(sqlite::Sqlite::open(dir, durable)),
+            Umadb => Box::new(umadb::Umadb::open(dir)),
+            UmadbWriter => Box::new(umadb::UmadbWriter::open(dir)),
             Commitlog => Box::new(commitlog::Commitlog::open(dir)),
             Growing => Box::new(bare::Loop::growing(dir)),
             Prewritten => Box::new(bare::Loop::prewritten(dir)),
@@ -190,6 +201,7 @@ impl Contestant {
             Fjall => fjall::load(dir, count),
             Redb => redb::load(dir, count),
             Sqlite => sqlite::load(dir, count),
+            Umadb => umadb::load(dir, count),
             Commitlog => commitlog::load(dir, count),
             _ => bare::load(dir, count),
         }
@@ -205,6 +217,7 @@ impl Contestant {
             Fjall => Box::new(fjall::Fjall::open(dir, true)),
             Redb => Box::new(redb::Redb::open(dir, true)),
             Sqlite => Box::new(sqlite::History::open(dir, count)),
+            Umadb => Box::new(umadb::Umadb::open(dir)),
             Commitlog => Box::new(commitlog::Commitlog::open(dir)),
             _ => Box::new(bare::Lines::open(dir)),
         }

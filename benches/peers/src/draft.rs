@@ -3,8 +3,8 @@
 
 use teamlog_benches::events::{self, STORY};
 use teamlog_engine::internals::codec::encode_group;
-use teamlog_projections::RefKind;
 use teamlog_engine::{Format, NewEvent};
+use teamlog_projections::RefKind;
 use teamlog_team::log::append::Append;
 
 const KIND: &str = "step_taken";

@@ -121,7 +121,7 @@ fn scans(opened: &[Box<dyn History>], options: &Options) {
             }
         }
     });
-    let floor = fields[0].of(Contestant::Written);
+    let floor = fields[0].index(Contestant::Written);
     let names = SCANS.map(|(name, ..)| format!("{name} M/s (x best peer)"));
     let columns = names.iter().map(String::as_str);
     let columns: Vec<&str> = std::iter::once("contestant")

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod appends;
+mod conditions;
 mod contestant;
 mod draft;
 mod figures;
@@ -14,6 +15,8 @@ mod options;
 mod plots;
 mod process;
 mod proof;
+#[cfg(feature = "umadb-server")]
+mod servers;
 mod stores;
 
 use options::Options;
@@ -22,6 +25,10 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let Some(child) = teamlog_benches::child::Child::of_args() {
         return child.run();
+    }
+    #[cfg(feature = "umadb-server")]
+    if servers::child(&args) {
+        return;
     }
     if proof::child(&args) || opening::child(&args) {
         return;
@@ -43,6 +50,9 @@ fn run(options: &Options) {
     appends::one(options);
     appends::many(options);
     appends::buffered(options);
+    conditions::section(options);
+    #[cfg(feature = "umadb-server")]
+    servers::section(options);
     let kept = history::sections(options);
     opening::section(&kept, options);
     process::section(&kept, options);

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 use teamlog_benches::directory::Directories;
-use teamlog_benches::release::target;
+use teamlog_benches::release::{build, target};
 
-const USAGE: &str = "usage: cargo peers [--quick] [--profile NAME] [SECTION ...]
+const USAGE: &str = "usage: cargo peers [--quick] [--profile NAME] [--teamlog FILE] [SECTION ...]
   --quick         fewer rounds, a history of 100,000 events
   --profile NAME  the profile that `teamlog` is built in for whole processes (default: dist)
+  --teamlog FILE  a `teamlog` that is built already
   SECTION         only sections whose heading contains one of these words
        cargo peers plots [EVENTS ...]
   EVENTS          measures histories of so many events (default: 1000 100000 1000000), keeps the figures in
@@ -16,6 +17,8 @@ const USAGE: &str = "usage: cargo peers [--quick] [--profile NAME] [SECTION ...]
 pub struct Options {
     pub quick: bool,
     pub profile: String,
+    /// Path of a `teamlog` that is already built.
+    teamlog: Option<PathBuf>,
     /// Lengths of histories to plot, if plots were requested.
     pub plots: Option<Vec<u64>>,
     names: Vec<String>,
@@ -28,6 +31,7 @@ impl Options {
         let mut options = Options {
             quick: false,
             profile: "dist".into(),
+            teamlog: None,
             plots: None,
             names: Vec::new(),
             directories: Directories::within(&target().join("peers")),
@@ -36,6 +40,7 @@ impl Options {
             match arg.as_str() {
                 "--quick" => options.quick = true,
                 "--profile" => options.profile = args.next().ok_or(USAGE)?,
+                "--teamlog" => options.teamlog = Some(args.next().ok_or(USAGE)?.into()),
                 "plots" if options.plots.is_none() => options.plots = Some(Vec::new()),
                 flag if flag.starts_with('-') => return Err(USAGE.into()),
                 events if options.plots.is_some() => {
@@ -46,6 +51,12 @@ impl Options {
             }
         }
         Ok(options)
+    }
+
+    /// Returns the path of `teamlog`. Builds it, unless an option names one.
+    pub fn teamlog(&self) -> PathBuf {
+        let named = self.teamlog.clone();
+        named.unwrap_or_else(|| build(&self.profile))
     }
 
     /// Creates a fresh directory on the file system of the build. All fresh directories are removed at the end.

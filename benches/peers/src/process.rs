@@ -9,7 +9,7 @@ use crate::options::Options;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use teamlog_benches::past::TEAM;
-use teamlog_benches::release::{build, build_floor, run_quietly};
+use teamlog_benches::release::{build_floor, run_quietly};
 use teamlog_benches::rounds::{Contestant as Run, median, run, timed};
 use teamlog_engine::Format;
 
@@ -23,7 +23,7 @@ pub fn section(kept: &Kept, options: &Options) {
     if !options.begins(ALL) {
         return;
     }
-    let (teamlog, floor) = (build(&options.profile), build_floor(&options.profile));
+    let (teamlog, floor) = (options.teamlog(), build_floor(&options.profile));
     let mut named: Vec<(String, Command)> = Vec::new();
     let mut bare = Command::new(floor);
     bare.arg(options.fresh());

@@ -30,7 +30,12 @@ struct Counts {
 
 impl Proof {
     /// Counts the calls of `threads` threads that each append `each` events.
-    pub fn measure(contestant: Contestant, threads: usize, each: usize, options: &Options) -> Proof {
+    pub fn measure(
+        contestant: Contestant,
+        threads: usize,
+        each: usize,
+        options: &Options,
+    ) -> Proof {
         Proof(count(contestant, threads, each, options))
     }
 

@@ -8,3 +8,4 @@ pub mod raft_engine;
 pub mod redb;
 pub mod sqlite;
 pub mod teamlog;
+pub mod umadb;
