@@ -28,7 +28,7 @@ fn engine() -> Engine {
     BasicMapPackage::new().register_into_engine(&mut engine);
     MoreStringPackage::new().register_into_engine(&mut engine);
     numbers(&mut engine);
-    // Which letters have two cases depends on the version of Unicode.
+    // The letters with two cases depend on the version of Unicode.
     engine.register_fn("to_upper", |text: &str| text.to_ascii_uppercase());
     engine.register_fn("to_lower", |text: &str| text.to_ascii_lowercase());
     for word in DISABLED {

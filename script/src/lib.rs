@@ -30,13 +30,15 @@
 //! ```
 
 mod event;
+mod field;
 mod language;
 pub mod limits;
 mod reads;
 mod script;
 mod value;
 
-pub use event::{EventView, Field};
+pub use event::EventView;
+pub use field::Field;
 pub use script::{CompileError, FoldError, Folding, Script, Source};
 
 /// Name of the language.

@@ -4,7 +4,7 @@
 //! If every occurrence continues with `.FIELD`, the script reads these fields only; any other occurrence, such as `helper(event)`,
 //! reads everything.
 
-use crate::event::Field;
+use crate::field::Field;
 use std::collections::BTreeSet;
 
 /// Fields that a source reads.

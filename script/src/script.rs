@@ -1,6 +1,7 @@
 //! Compiled scripts.
 
-use crate::event::{self, EventView, Field};
+use crate::event::{self, EventView};
+use crate::field::Field;
 use crate::language::ENGINE;
 use crate::limits::{KEY_BYTES_MAX, KEY_SOURCE_BYTES_MAX, SOURCE_BYTES_MAX};
 use crate::reads::Reads;

@@ -28,7 +28,9 @@ pub(crate) fn run(served: &Arc<Served>) {
             }
             // After a failure, the next round tries again. A reader of the projection gets the error.
             match fold(served, &name, folded.get(&name).copied()) {
-                Ok(Some(seq)) => drop(folded.insert(name, seq)),
+                Ok(Some(seq)) => {
+                    folded.insert(name, seq);
+                }
                 Ok(None) => is_done = false,
                 Err(_) => {}
             }

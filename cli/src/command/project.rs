@@ -200,7 +200,7 @@ impl Declare {
             key_by: self.key,
             filter: (!filter.is_empty()).then_some(filter),
         };
-        // The same declaration again records nothing.
+        // A repeated declaration records nothing.
         context.records(Repeat::Same);
         let answer = context.execute(&Call::operation(), &self.team, input)?;
         context.end(Exit::Done, &answer, shown::declared)

@@ -66,7 +66,7 @@ fn errors_name_field_place_and_rule() {
             1,
             "fold, line 2, column 12",
         ),
-        ("project demo builds --fold missing.rhai", 2, "missing.rhai"),
+        ("project demo builds --fold missing.rhai", 1, "missing.rhai"),
         (
             "project demo builds --fold good.rhai --init '{'",
             2,

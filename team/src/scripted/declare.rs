@@ -195,7 +195,7 @@ impl Team {
         remove: RemoveProjection,
     ) -> Result<ProjectionRemovedAnswer> {
         let answer = self.execute(remove)?;
-        // States that stay behind are never read: their set has the version of the removed rules.
+        // If the removal fails, the states are never read: their set has the version of the removed rules.
         let (storage, log) = (self.log.storage().as_ref(), self.log.dir());
         let _ = teamlog_engine::projection::remove(storage, log, &set_name(&answer.name));
         Ok(answer)
