@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 use teamlog_team::log::filter::EventFilter;
-use teamlog_team::scripted::check::TestProjection;
+use teamlog_team::scripted::check::{ProjectionTestAnswer, ProjectionTestStatus, TestProjection};
 use teamlog_team::scripted::declare::{DeclareProjection, RemoveProjection};
 use teamlog_team::scripted::read::{ListProjections, ShowProjection};
 
@@ -40,7 +40,7 @@ const ROWS: &[&dyn Subcommand] = &[
         .examples("\
   teamlog project test demo counts
   teamlog project test demo counts --json")
-        .exit(shown::test_exit),
+        .exit(test_exit),
     &operation::<RemoveProjection>("remove", shown::removed)
         .about("Remove a projection with its states")
         .examples("\
@@ -227,5 +227,13 @@ fn source(env: &ProcessEnv, path: &Path) -> Result<String, CommandError> {
             &format!("fold file {}", path.display()),
             &error,
         )),
+    }
+}
+
+/// Returns the exit code of a test: an error if the projection cannot be trusted.
+fn test_exit(answer: &ProjectionTestAnswer) -> Exit {
+    match answer.status {
+        ProjectionTestStatus::Equal => Exit::Done,
+        _ => Exit::Refused,
     }
 }

@@ -1,6 +1,5 @@
 //! Renders scripted projections: a table with a column per member of the states.
 
-use crate::exit::Exit;
 use crate::render::prelude::*;
 use serde_json::Value;
 use teamlog_team::scripted::ProjectionFailure;
@@ -179,12 +178,4 @@ pub fn tested(answer: &ProjectionTestAnswer, _: &View) -> Vec<String> {
             format!("projection {name}: not folded here: {}", visible(why))
         }
     }]
-}
-
-/// Returns the exit code of a test: an error if the projection cannot be trusted.
-pub fn test_exit(answer: &ProjectionTestAnswer) -> Exit {
-    match answer.status {
-        ProjectionTestStatus::Equal => Exit::Done,
-        _ => Exit::Refused,
-    }
 }

@@ -175,7 +175,11 @@ fn an_id_is_no_team_and_an_answer_that_is_printed_is_read() {
         .unwrap();
     let attention = until_some("the question is open", || {
         let text = cli.ok("attention demo --kind question_open");
-        if text.contains("teamlog reply") { Ok(text) } else { Err(text) }
+        if text.contains("teamlog reply") {
+            Ok(text)
+        } else {
+            Err(text)
+        }
     });
     assert!(attention.contains("--message-id"), "{attention}");
     cli.ok("reply demo postgres --as lead");
