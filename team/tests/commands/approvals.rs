@@ -43,7 +43,7 @@ fn an_approval_counts_only_for_the_claim_in_which_it_was_given() {
     refused(team.task_finish(complete(&held)), Code::ApprovalRequired);
     world.later(SECOND);
     decide(&mut team, "1", "approved", "fine");
-    let release = given!(teamlog_team::task::release::TaskRelease, task_id: "1", claim_token: held.claim_token.clone());
+    let release = given!(teamlog_team::task::release::TaskRelease, task_id: "1", worker: "dev", claim_token: held.claim_token.clone());
     team.task_release(release).unwrap();
     world.later(SECOND);
     // The approval was for the work of dev.

@@ -143,6 +143,8 @@ fn a_second_stream_waits_and_a_fenced_stream_ends() {
     let epoch = one.is("lease").data["epoch"].as_u64().unwrap();
     let mut two = Frames::open(&stand, "w", &json!({"consumer": "two"}));
     assert_eq!(two.is("held").data["consumer"], "one");
+    // The second stream looks once more at the lease before it waits.
+    std::thread::sleep(std::time::Duration::from_millis(500));
     // The lease ends although the connection is open, as if the daemon had been suspended.
     stand.clock.advance(31_000_000);
     let taken = json!({"consumer": "three", "timeoutMs": 0}).to_string();
