@@ -56,7 +56,7 @@ impl Projection for Letters {
         1
     }
     fn wants(&self, event: &Event<'_>) -> bool {
-        event.seq % 3 != 0
+        !event.seq.is_multiple_of(3)
     }
     fn apply(&self, rows: &mut RowChanges<'_>, event: &Event<'_>) -> Result<(), ProjectionError> {
         let text = text(event);
@@ -82,7 +82,7 @@ pub fn fold(texts: &[String], upto: usize) -> Rows {
             "delete" => drop(rows.remove(&at)),
             _ => {}
         }
-        if (index + 1) % 3 != 0 {
+        if !(index + 1).is_multiple_of(3) {
             let letter = text.get(..1).unwrap_or("").as_bytes().to_vec();
             let count = rows
                 .entry(("letters".to_owned(), letter))
