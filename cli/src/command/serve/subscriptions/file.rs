@@ -107,7 +107,7 @@ pub fn read(env: &ProcessEnv, root: &Path) -> Result<Vec<Entry>, CommandError> {
     Ok(checked)
 }
 
-/// Reads a file of the daemon's user that nobody else can read.
+/// Reads a file of the daemon's user that no other user can read.
 fn private_text(env: &ProcessEnv, name: &str, path: &Path) -> Result<String, CommandError> {
     let file = open(env, name, path)?;
     check_private(name, path, &file)?;

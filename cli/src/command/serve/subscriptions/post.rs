@@ -71,7 +71,7 @@ impl Receiving {
         let posts = thread::Builder::new().name("post".to_owned());
         let spawned = posts.spawn(move || {
             let run = receiving.post(&request).unwrap_or_else(Run::failed);
-            // Nobody waits after the job was cancelled.
+            // Sending fails after the job was cancelled.
             let _ = send.send(run);
         });
         // If no thread can be started, the sender is dropped, and the job fails.
