@@ -58,7 +58,7 @@ subcommands! {
         ROWS.iter().fold(command, |command, row| {
             let subcommand = clap::Command::new(row.name())
                 .about(row.about())
-                .defer(|command| documented_row(command));
+                .defer(documented_row);
             command.subcommand(subcommand)
         })
     },
