@@ -110,6 +110,7 @@ mod stalls;
 mod state;
 mod stories;
 mod story_formats;
+mod subscription_waits;
 mod subscriptions;
 mod supervision;
 mod tags;

@@ -4,27 +4,25 @@ use crate::agent_tokens::as_agent;
 use crate::prelude::*;
 use teamlog_engine::internals::storage::Fault;
 use teamlog_team::attention::{Attention, AttentionKind};
-use teamlog_team::command::deadline::Deadline;
 use teamlog_team::handle::settlements::Settlements;
 use teamlog_team::subscription::fetch::{FetchAnswer, FetchStatus, FetchSubscription};
 use teamlog_team::subscription::manage::{
     DeleteSubscription, ReplaySubscription, Subscribe, SubscriptionAnswer,
 };
-use teamlog_team::subscription::runner::SubscriptionRunner;
 use teamlog_team::subscription::settle::{
     AckSubscription, NakAnswer, NakSubscription, ReleaseSubscription, SettledAnswer,
 };
 use teamlog_team::subscription::{PARKED_MAX, SUBSCRIPTIONS_MAX};
 
-const DIR: &str = "teams/demo/subscriptions";
+pub const DIR: &str = "teams/demo/subscriptions";
 
-fn append(team: &mut Team, kind: &str, task: Option<&str>) -> u64 {
+pub fn append(team: &mut Team, kind: &str, task: Option<&str>) -> u64 {
     let fact = given!(Append, kind, actor: "ci", task_id: task.map(str::to_owned));
     team.append(fact).unwrap().seq
 }
 
 /// Returns a team with a subscription `watch` of all events of kind `built` from now on.
-fn watched(window: usize) -> (World, Team) {
+pub fn watched(window: usize) -> (World, Team) {
     let (world, mut team) = demo();
     let window = Some(window);
     team.subscribe(&given!(Subscribe, name: "watch", kind: "built", window))
@@ -32,11 +30,11 @@ fn watched(window: usize) -> (World, Team) {
     (world, team)
 }
 
-fn take() -> FetchSubscription {
+pub fn take() -> FetchSubscription {
     given!(FetchSubscription, name: "watch", timeout_ms: 0)
 }
 
-fn fetch(team: &mut Team, epoch: Option<u64>, holding: &[u64]) -> FetchAnswer {
+pub fn fetch(team: &mut Team, epoch: Option<u64>, holding: &[u64]) -> FetchAnswer {
     let fetch = FetchSubscription {
         epoch,
         holding: Some(holding.to_vec()),
@@ -45,12 +43,12 @@ fn fetch(team: &mut Team, epoch: Option<u64>, holding: &[u64]) -> FetchAnswer {
     team.fetch_subscription(&fetch).unwrap()
 }
 
-fn seqs(answer: &FetchAnswer) -> Vec<u64> {
+pub fn seqs(answer: &FetchAnswer) -> Vec<u64> {
     let events = answer.events.iter();
     events.map(|event| event.event.event.seq).collect()
 }
 
-fn ack(team: &mut Team, epoch: u64, seqs: &[u64]) -> Result<SettledAnswer, Failure> {
+pub fn ack(team: &mut Team, epoch: u64, seqs: &[u64]) -> Result<SettledAnswer, Failure> {
     let seqs = seqs.to_vec();
     team.ack_subscription(&given!(AckSubscription, name: "watch", epoch, seqs))
 }
@@ -60,7 +58,7 @@ fn nak(team: &mut Team, epoch: u64, seq: u64) -> NakAnswer {
     team.nak_subscription(&nak).unwrap()
 }
 
-fn show(team: &mut Team) -> SubscriptionAnswer {
+pub fn show(team: &mut Team) -> SubscriptionAnswer {
     team.subscription("watch").unwrap()
 }
 
@@ -426,47 +424,12 @@ fn misfits(team: &mut Team, text: &str, code: Code) {
 }
 
 /// Asserts that attention lists one refused subscription.
-fn refused_item(team: &mut Team, text: &str) {
+pub fn refused_item(team: &mut Team, text: &str) {
     let kind = Some(AttentionKind::SubscriptionRefused);
     let items = team.attention(&given!(Attention, kind)).unwrap().items;
     assert_eq!(items.len(), 1);
     assert!(items[0].text.contains(text), "{items:?}");
     assert_eq!(items[0].command, "teamlog subscription delete demo watch");
-}
-
-#[test]
-fn a_removed_durable_file_is_damage_and_a_deleted_subscription_is_none() {
-    let (world, mut team) = watched(1);
-    fetch(&mut team, None, &[]);
-    world
-        .memory
-        .remove_file(&Path::new(DIR).join("watch.json"))
-        .unwrap();
-    let again = given!(Subscribe, name: "watch", kind: "built");
-    refused(team.subscribe(&again), Code::SubscriptionDamaged);
-    refused(team.fetch_subscription(&take()), Code::SubscriptionDamaged);
-    assert_eq!(team.subscriptions().unwrap().damaged, ["watch"]);
-    refused_item(&mut team, "damaged or missing");
-    team.delete_subscription(&given!(DeleteSubscription, name: "watch"))
-        .unwrap();
-    refused(team.subscription("watch"), Code::SubscriptionNotFound);
-    assert!(team.subscriptions().unwrap().damaged.is_empty());
-    team.subscribe(&again).unwrap();
-}
-
-#[test]
-fn refusals_of_acks_and_naks_are_true() {
-    let (_world, mut team) = watched(1);
-    let epoch = fetch(&mut team, None, &[]).epoch.unwrap();
-    let seq = append(&mut team, "built", None);
-    let ahead = refused(ack(&mut team, epoch + 5, &[seq]), Code::SubscriptionFenced);
-    shows!(&*ahead.message => has "was never granted");
-    let nak = given!(NakSubscription, name: "watch", epoch, seq);
-    let refusal = refused(team.nak_subscription(&nak), Code::EventNotDelivered);
-    assert_eq!(refusal.field.as_deref(), Some("seq"));
-    let none = refused(ack(&mut team, epoch, &[]), Code::InvalidInput);
-    shows!(&*none.message => has "names 0");
-    refused(ack(&mut team, epoch, &[0]), Code::InvalidInput);
 }
 
 #[test]
@@ -609,25 +572,6 @@ fn acks_of_many_threads_share_writes_and_each_counts() {
 }
 
 #[test]
-fn a_waiting_fetch_returns_when_an_event_is_recorded() {
-    let (world, mut team) = watched(1);
-    let root = world.root.clone();
-    let waiting = thread::spawn(move || {
-        let mut team = root.team("demo").unwrap();
-        let fetch = FetchSubscription {
-            timeout_ms: Some(60_000),
-            ..take()
-        };
-        seqs(&team.fetch_subscription(&fetch).unwrap())
-    });
-    until("the fetch has the lease", || {
-        show(&mut team).subscription.consumer.is_some()
-    });
-    let seq = append(&mut team, "built", None);
-    assert_eq!(waiting.join().unwrap(), [seq]);
-}
-
-#[test]
 fn a_subscription_changes_neither_the_log_nor_its_digest_and_is_in_no_past() {
     let (_world, mut team) = watched(1);
     append(&mut team, "built", None);
@@ -642,85 +586,4 @@ fn a_subscription_changes_neither_the_log_nor_its_digest_and_is_in_no_past() {
         past.subscribe(&given!(Subscribe, name: "x")),
         Code::PastReadOnly,
     );
-}
-
-#[test]
-fn a_wait_polls_nothing_and_wakes_for_an_event_an_ack_and_a_release() {
-    let (world, mut team) = watched(1);
-    let epoch = fetch(&mut team, None, &[]).epoch.unwrap();
-    // The fetch of a caller that can disconnect, as in the daemon.
-    let waiting = |epoch: Option<u64>, holding: Vec<u64>, timeout_ms: u64| {
-        let root = world.root.clone();
-        thread::spawn(move || {
-            let mut team = root.team("demo").unwrap();
-            team.under(Control {
-                deadline: Deadline::as_long_as(|| true),
-                ..Control::default()
-            });
-            let fetch = FetchSubscription {
-                epoch,
-                holding: Some(holding),
-                timeout_ms: Some(timeout_ms),
-                ..take()
-            };
-            team.fetch_subscription(&fetch).unwrap()
-        })
-    };
-    let locks = || world.memory.calls()["lock"];
-    let before = locks();
-    let idle = waiting(Some(epoch), vec![], 2_000).join().unwrap();
-    assert_eq!(idle.status, FetchStatus::Empty);
-    // One pass at the start and one at the end; the wait itself does not touch the subscription.
-    assert!(locks() - before <= 3, "{} passes", locks() - before);
-
-    let late = waiting(Some(epoch), vec![], 60_000);
-    until("the fetch waits", || locks() - before >= 3);
-    let first = append(&mut team, "built", None);
-    assert_eq!(seqs(&late.join().unwrap()), [first]);
-    let second = append(&mut team, "built", None);
-    // The window is full until the first event is settled.
-    let full = waiting(Some(epoch), vec![first], 60_000);
-    let other = waiting(None, vec![], 60_000);
-    thread::sleep(Duration::from_millis(300));
-    assert!(!full.is_finished() && !other.is_finished());
-    ack(&mut team, epoch, &[first]).unwrap();
-    assert_eq!(seqs(&full.join().unwrap()), [second]);
-    let release = given!(ReleaseSubscription, name: "watch", epoch);
-    team.release_subscription(&release).unwrap();
-    let other = other.join().unwrap();
-    assert_eq!((seqs(&other), other.epoch), (vec![second], Some(epoch + 1)));
-}
-
-#[test]
-fn the_daemon_that_runs_a_subscription_is_shown_while_it_runs_or_fails() {
-    let (world, mut team) = watched(1);
-    let mut runner = SubscriptionRunner {
-        pid: 7,
-        target: "exec notify.sh".to_owned(),
-        last_error: None,
-        last_error_at: None,
-    };
-    team.record_runner("watch", Some(&runner)).unwrap();
-    // Without a lease and without an error, the daemon no longer runs.
-    assert_eq!(show(&mut team).subscription.run_by, None);
-    let lease = FetchSubscription {
-        consumer: Some("daemon-7".to_owned()),
-        ..take()
-    };
-    team.fetch_subscription(&lease).unwrap();
-    assert_eq!(show(&mut team).subscription.run_by, Some(runner.clone()));
-    world.later(31 * SECOND);
-    assert_eq!(show(&mut team).subscription.run_by, None);
-    runner.last_error = Some("x".repeat(600));
-    team.record_runner("watch", Some(&runner)).unwrap();
-    let list = team.subscriptions().unwrap().subscriptions;
-    let shown = list[0].run_by.clone().unwrap();
-    assert_eq!(shown.last_error.unwrap().len(), 500);
-    let mut agent = as_agent(&world, "dev").team("demo").unwrap();
-    let list = agent.subscriptions().unwrap().subscriptions;
-    assert_eq!(list[0].run_by, None);
-    team.forget_runners(&["watch"]).unwrap();
-    assert!(show(&mut team).subscription.run_by.is_some());
-    team.forget_runners(&[]).unwrap();
-    assert_eq!(show(&mut team).subscription.run_by, None);
 }
