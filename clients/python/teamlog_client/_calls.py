@@ -348,7 +348,7 @@ class Calls:
         - `epoch`: Epoch of the claim, if another session of the agent made it.
         - `expected_version`: Version that the task must have.
         - `force`: Take the task from the agent that holds it; the log records the use of force, and the holder gets a message.
-        - `owner`: Agent that is to take the task; any agent if absent.
+        - `owner`: Agent that is to take the task; if absent, any agent may take it.
         - `task_id`: Id of the task.
         - `worker`: Agent that assigns the task.
         """
@@ -415,7 +415,7 @@ class Calls:
         - `actor`: Actor of the events. Default: the agent that the input names.
         - `domains`: Domains of the run, separated by commas; the roster must contain these domains.
         - `expected_version`: Version that the task must have; operations on other objects ignore it.
-        - `run`: Id of the run; the team's next number if absent.
+        - `run`: Id of the run; if absent, the team's next number.
         """
         return self._call(API_BOOTSTRAP_START, {"actor": actor, "domains": domains, "expected_version": expected_version, "run": run}, key, trace_id)
 
@@ -541,12 +541,12 @@ class Calls:
 
         - `actor`: Actor of the events. Default: the agent that the input names.
         - `blocked_by`: Tasks that must be completed first, separated by commas; they need not exist yet.
-        - `defer_until`: Time before which the task is not offered, in the forms of `due_at`; a day means its beginning.
+        - `defer_until`: Time before which the task is not offered: a time, a date, `today`, `tomorrow`, a weekday, or a duration such as `3d`; a day means its beginning (UTC).
         - `description`: Description of the task.
         - `due_at`: Time by which the task is to be completed: a time, a date, `today`, `tomorrow`, a weekday, or a duration such as `3d`; a day means its end (UTC).
         - `expected_version`: Version that the task must have; operations on other objects ignore it.
         - `labels`: Labels of the task.
-        - `owner`: Agent that should take the task; any agent if absent.
+        - `owner`: Agent that should take the task; if absent, any agent may take it.
         - `parent`: Task of which this task is a part; a task is not offered while one of its parts is unfinished.
         - `priority`: low, normal, high or critical; `normal` if absent.
         - `requires_approval`: True if the task can be completed only after a reviewer approved it (`write-task-approval`).
@@ -554,7 +554,7 @@ class Calls:
         - `resources`: Paths that the task's holder may write, relative to the repository, each with everything below it; `*`, `?` and `**` match any names, and `.` means the whole repository.
         - `shared`: True if other tasks may hold the same paths at the same time; if absent, true only for the single path `.`.
         - `subject`: Subject of the task, one line.
-        - `task_id`: Id of the task; the team's next number if absent.
+        - `task_id`: Id of the task; if absent, the team's next number.
         """
         return self._call(API_CREATE_TASK, {"actor": actor, "blocked_by": blocked_by, "defer_until": defer_until, "description": description, "due_at": due_at, "expected_version": expected_version, "labels": labels, "owner": owner, "parent": parent, "priority": priority, "requires_approval": requires_approval, "requires_code_change": requires_code_change, "resources": resources, "shared": shared, "subject": subject, "task_id": task_id}, key, trace_id)
 
@@ -601,7 +601,7 @@ class Calls:
 
         - `actor`: Actor of the events. Default: the agent that the input names.
         - `blocked_by`: All tasks that must be completed first, separated by commas.
-        - `defer_until`: Time before which the task is not offered, in the forms of `due_at`; a day means its beginning.
+        - `defer_until`: Time before which the task is not offered: a time, a date, `today`, `tomorrow`, a weekday, or a duration such as `3d`; a day means its beginning (UTC); `none` clears the time.
         - `description`: Description of the task.
         - `due_at`: Time by which the task is to be completed: a time, a date, `today`, `tomorrow`, a weekday, or a duration such as `3d`; a day means its end (UTC); `none` clears the time.
         - `epoch`: Epoch of the claim, if another session of the agent made it.
@@ -724,7 +724,7 @@ class Calls:
 
         - `cursor`: `next_cursor` of the previous page.
         - `label`: Only tasks with this label; reads all tasks with the label.
-        - `limit`: Largest number of tasks; 0 means all. If absent, `list-tasks` lists all tasks, and `tasks` 50.
+        - `limit`: Largest number of tasks; 0 means all. If absent: all tasks in the operation, 50 on the command line.
         - `order`: Sort order: `asc` or `desc`; if absent, `desc` for `updated` and `priority`, else `asc`.
         - `owner`: Only tasks of this owner.
         - `parent`: Only the parts of this task.
@@ -1046,7 +1046,7 @@ class Calls:
         """Read the newest events of a task, oldest first, with superseded events marked.
 
         - `cursor`: `next_cursor` of the previous page.
-        - `limit`: Largest number of events, with the newest ones kept; 50 if absent. On the command line, 0 means all.
+        - `limit`: Largest number of events, counted from the newest; 50 if absent. On the command line, 0 means all.
         - `task_id`: Id of the task.
         """
         return self._call(API_READ_TASK_HISTORY, {"cursor": cursor, "limit": limit, "task_id": task_id})
@@ -1068,7 +1068,7 @@ class Calls:
         """Read the events of a trace, in order and with their causes.
 
         - `cursor`: `next_cursor` of the previous page.
-        - `limit`: Largest number of events, with the newest ones kept; all events if absent. On the command line, 0 means all.
+        - `limit`: Largest number of events, counted from the newest; all events if absent. On the command line, 0 means all.
         - `trace_id`: Id of the trace.
         """
         return self._call(API_READ_TRACE, {"cursor": cursor, "limit": limit, "trace_id": trace_id})
@@ -1125,7 +1125,7 @@ class Calls:
         - `expected_version`: Version that the task must have.
         - `force`: Act on a claim of another agent; the token or epoch must still be right. The log records the use of force.
         - `task_id`: Id of the task.
-        - `worker`: Agent that releases the task; if only the epoch is given, it must be the holder.
+        - `worker`: Agent that releases the task; if the call gives only the epoch, this agent must be the holder.
         """
         return self._call(API_RELEASE_TASK_CLAIM, {"actor": actor, "claim_token": claim_token, "epoch": epoch, "expected_version": expected_version, "force": force, "task_id": task_id, "worker": worker}, key, trace_id)
 
@@ -1159,7 +1159,7 @@ class Calls:
         - `force`: Act on a claim of another agent; the token or epoch must still be right. The log records the use of force.
         - `lease_ms`: Minimum remaining time of the lease, in milliseconds from now; 900000 (15 minutes) if absent.
         - `task_id`: Id of the task.
-        - `worker`: Agent that presents the claim, if it is not the acting agent; if only the epoch is given, it must be the holder.
+        - `worker`: Agent that presents the claim, if it is not the acting agent; if the call gives only the epoch, this agent must be the holder.
         """
         return self._call(API_RENEW_TASK_CLAIM, {"actor": actor, "claim_token": claim_token, "epoch": epoch, "expected_version": expected_version, "force": force, "lease_ms": lease_ms, "task_id": task_id, "worker": worker}, key, trace_id)
 
@@ -1200,7 +1200,7 @@ class Calls:
         - `input_tokens`: Number of tokens read.
         - `output_tokens`: Number of tokens written.
         - `task_id`: Task that the tokens were used for.
-        - `tokens`: Total number of tokens; the sum of tokens read and written if absent.
+        - `tokens`: Total number of tokens; if absent, the sum of tokens read and written.
         - `worker`: Agent that used the tokens.
         """
         return self._call(API_REPORT_USAGE, {"actor": actor, "expected_version": expected_version, "input_tokens": input_tokens, "output_tokens": output_tokens, "task_id": task_id, "tokens": tokens, "worker": worker}, key, trace_id)
@@ -1323,7 +1323,7 @@ class Calls:
 
         - `cursor`: `next_cursor` of the previous page.
         - `history`: Also show the newest events of the task, with superseded ones marked.
-        - `limit`: Largest number of events, with the newest ones kept; 50 if absent. On the command line, 0 means all.
+        - `limit`: Largest number of events, counted from the newest; 50 if absent. On the command line, 0 means all.
         - `task_id`: Id of the task.
         """
         return self._call(API_SHOW_TASK, {"cursor": cursor, "history": history, "limit": limit, "task_id": task_id})
@@ -1378,7 +1378,7 @@ class Calls:
 
         - `actor`: Only events of this actor.
         - `agent`: Only events that name this agent.
-        - `from_`: First events of a new subscription: `start` for all events, `now` for new events, or a seq for the events after it; `now` if absent.
+        - `from_`: First events of a new subscription: `start` for all events, `now` for new events, or a seq for the events after it; `now` if absent. `start` and `now` change no existing subscription. On the command line, a seq also moves an existing subscription: events up to it count as settled, and later events are delivered (again).
         - `kind`: Only events of this kind, or of several kinds separated by commas.
         - `max_attempts`: Number of failed deliveries of an event after which it is parked, 1 to 100; 5 if absent.
         - `name`: Name of the subscription.
@@ -1403,7 +1403,7 @@ class Calls:
 
         - `cursor`: `next_cursor` of the previous page.
         - `label`: Only tasks with this label; reads all tasks with the label.
-        - `limit`: Largest number of tasks; 0 means all. If absent, `list-tasks` lists all tasks, and `tasks` 50.
+        - `limit`: Largest number of tasks; 0 means all. If absent: all tasks in the operation, 50 on the command line.
         - `order`: Sort order: `asc` or `desc`; if absent, `desc` for `updated` and `priority`, else `asc`.
         - `owner`: Only tasks of this owner.
         - `parent`: Only the parts of this task.
@@ -1521,7 +1521,7 @@ class Calls:
         - `result`: Result of a completed task.
         - `task_id`: Id of the task.
         - `to`: New status of the task: `completed` or `failed`.
-        - `worker`: Agent that presents the claim, if it is not the acting agent; if only the epoch is given, it must be the holder.
+        - `worker`: Agent that presents the claim, if it is not the acting agent; if the call gives only the epoch, this agent must be the holder.
         """
         return self._call(API_TRANSITION_TASK_STATUS, {"actor": actor, "claim_token": claim_token, "epoch": epoch, "error": error, "expected_version": expected_version, "force": force, "from": from_, "result": result, "task_id": task_id, "to": to, "worker": worker}, key, trace_id)
 
@@ -1566,7 +1566,7 @@ class Calls:
 
         - `cursor`: `next_cursor` of the previous page.
         - `limit`: Largest number of agents; 50 if absent. On the command line, 0 means all.
-        - `task_id`: Also the tokens of this task. With --report on the command line: the task for which the tokens were used.
+        - `task_id`: Task whose tokens the answer also has. With --report on the command line: the task for which the tokens were used.
         - `worker`: Only the tokens of this agent. With --report on the command line: the agent that used the tokens.
         """
         return self._call(API_USAGE, {"cursor": cursor, "limit": limit, "task_id": task_id, "worker": worker})
@@ -1705,7 +1705,7 @@ class Calls:
         """
         return self._call(API_WRITE_WORKER_STATUS, {"actor": actor, "current_task_id": current_task_id, "expected_version": expected_version, "reason": reason, "state": state, "worker": worker}, key, trace_id)
 
-    def list_attention(self, *, agent_id: t.Optional[str] = None, at: t.Optional[str] = None, kind: t.Optional[t.Literal['damaged', 'waits_in_vain', 'task_failed', 'dead_letter', 'bootstrap_breached', 'budget_used', 'approval_rejected', 'question_open', 'reported_blocked', 'not_applied', 'unknown_dependency', 'unknown_owner', 'agent_gone', 'lease_expired', 'overdue', 'overdue_ack', 'subscription_parked', 'write_refused', 'approval_missing', 'stale_task']] = None, limit: t.Optional[int] = None, stale_minutes: t.Optional[int] = None) -> Answer[types.AttentionAnswer]:
+    def list_attention(self, *, agent_id: t.Optional[str] = None, at: t.Optional[str] = None, kind: t.Optional[t.Literal['damaged', 'waits_in_vain', 'task_failed', 'dead_letter', 'bootstrap_breached', 'budget_used', 'approval_rejected', 'question_open', 'reported_blocked', 'not_applied', 'unknown_dependency', 'unknown_owner', 'agent_gone', 'lease_expired', 'overdue', 'overdue_ack', 'subscription_parked', 'subscription_refused', 'write_refused', 'approval_missing', 'stale_task']] = None, limit: t.Optional[int] = None, stale_minutes: t.Optional[int] = None) -> Answer[types.AttentionAnswer]:
         """List items that need attention, most severe first, each with a command that helps.
 
         - `agent_id`: Only items about this agent.
@@ -1972,11 +1972,12 @@ class Calls:
         """List the subscriptions of a team."""
         return self._call(LIST_SUBSCRIPTIONS, {})
 
-    def subscribe(self, *, name: str, agent_id: t.Optional[str] = None, from_: t.Optional[str] = None, kind: t.Optional[str] = None, max_attempts: t.Optional[int] = None, not_: t.Optional[str] = None, tag: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None, window: t.Optional[int] = None) -> Answer[types.SubscriptionAnswer]:
+    def subscribe(self, *, name: str, about: t.Optional[str] = None, by: t.Optional[str] = None, from_: t.Optional[str] = None, kind: t.Optional[str] = None, max_attempts: t.Optional[int] = None, not_: t.Optional[str] = None, tag: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None, window: t.Optional[int] = None) -> Answer[types.SubscriptionAnswer]:
         """Create a subscription, or check that it exists with this filter.
 
-        - `agent_id`: Only events that name this agent.
-        - `from_`: First events of a new subscription: `start` for all events, `now` for new events, or a seq for the events after it; `now` if absent.
+        - `about`: Only events that name this agent.
+        - `by`: Only events of this actor.
+        - `from_`: First events of a new subscription: `start` for all events, `now` for new events, or a seq for the events after it; `now` if absent. `start` and `now` change no existing subscription. On the command line, a seq also moves an existing subscription: events up to it count as settled, and later events are delivered (again).
         - `kind`: Only events of this kind, or of several kinds separated by commas.
         - `max_attempts`: Number of failed deliveries of an event after which it is parked, 1 to 100; 5 if absent.
         - `name`: Name of the subscription.
@@ -1987,7 +1988,7 @@ class Calls:
         - `type`: Only messages of this type, or of several types separated by commas.
         - `window`: Maximum number of events that are delivered and not settled, 1 to 256; 1 if absent. With more than 1, events of different tasks can be settled in any order.
         """
-        return self._call(SUBSCRIBE, {"agentId": agent_id, "from": from_, "kind": kind, "maxAttempts": max_attempts, "name": name, "not": not_, "tag": tag, "taskId": task_id, "traceId": trace_id, "type": type, "window": window})
+        return self._call(SUBSCRIBE, {"about": about, "by": by, "from": from_, "kind": kind, "maxAttempts": max_attempts, "name": name, "not": not_, "tag": tag, "taskId": task_id, "traceId": trace_id, "type": type, "window": window})
 
     def get_subscription(self, name: str) -> Answer[types.SubscriptionAnswer]:
         """Show a subscription: filter, position, failing and parked events.
@@ -2059,7 +2060,7 @@ class Calls:
         - `at`: Point of the past: seq of an event, or time (ISO 8601); default: now.
         - `cursor`: `nextCursor` of the previous page.
         - `label`: Only tasks with this label; reads all tasks with the label.
-        - `limit`: Largest number of tasks; 0 means all. If absent, `list-tasks` lists all tasks, and `tasks` 50.
+        - `limit`: Largest number of tasks; 0 means all. If absent: all tasks in the operation, 50 on the command line.
         - `order`: Sort order: `asc` or `desc`; if absent, `desc` for `updated` and `priority`, else `asc`.
         - `owner`: Only tasks of this owner.
         - `parent`: Only the parts of this task.
@@ -2154,7 +2155,7 @@ class Calls:
         - `task_id`: Id of the task.
         - `at`: Point of the past: seq of an event, or time (ISO 8601); default: now.
         - `cursor`: `nextCursor` of the previous page.
-        - `limit`: Largest number of events, with the newest ones kept; 50 if absent. On the command line, 0 means all.
+        - `limit`: Largest number of events, counted from the newest; 50 if absent. On the command line, 0 means all.
         """
         return self._call(GET_TASK_HISTORY, {"taskId": task_id, "at": at, "cursor": cursor, "limit": limit})
 
@@ -2267,7 +2268,7 @@ class Calls:
         - `trace_id`: Id of the trace.
         - `at`: Point of the past: seq of an event, or time (ISO 8601); default: now.
         - `cursor`: `nextCursor` of the previous page.
-        - `limit`: Largest number of events, with the newest ones kept; all events if absent. On the command line, 0 means all.
+        - `limit`: Largest number of events, counted from the newest; all events if absent. On the command line, 0 means all.
         """
         return self._call(GET_TRACE, {"traceId": trace_id, "at": at, "cursor": cursor, "limit": limit})
 
@@ -2286,7 +2287,7 @@ class Calls:
         - `at`: Point of the past: seq of an event, or time (ISO 8601); default: now.
         - `cursor`: `nextCursor` of the previous page.
         - `limit`: Largest number of agents; 50 if absent. On the command line, 0 means all.
-        - `task_id`: Also the tokens of this task. With --report on the command line: the task for which the tokens were used.
+        - `task_id`: Task whose tokens the answer also has. With --report on the command line: the task for which the tokens were used.
         """
         return self._call(GET_USAGE, {"agentId": agent_id, "at": at, "cursor": cursor, "limit": limit, "taskId": task_id})
 
@@ -2297,7 +2298,7 @@ class Calls:
         - `input_tokens`: Number of tokens read.
         - `output_tokens`: Number of tokens written.
         - `task_id`: Task that the tokens were used for.
-        - `tokens`: Total number of tokens; the sum of tokens read and written if absent.
+        - `tokens`: Total number of tokens; if absent, the sum of tokens read and written.
         """
         return self._call(REPORT_USAGE, {"agentId": agent_id, "inputTokens": input_tokens, "outputTokens": output_tokens, "taskId": task_id, "tokens": tokens}, key, trace_id)
 
@@ -2928,7 +2929,7 @@ class AsyncCalls:
         """Record the status of a worker."""
         return await self._call(API_WRITE_WORKER_STATUS, {"actor": actor, "current_task_id": current_task_id, "expected_version": expected_version, "reason": reason, "state": state, "worker": worker}, key, trace_id)
 
-    async def list_attention(self, *, agent_id: t.Optional[str] = None, at: t.Optional[str] = None, kind: t.Optional[t.Literal['damaged', 'waits_in_vain', 'task_failed', 'dead_letter', 'bootstrap_breached', 'budget_used', 'approval_rejected', 'question_open', 'reported_blocked', 'not_applied', 'unknown_dependency', 'unknown_owner', 'agent_gone', 'lease_expired', 'overdue', 'overdue_ack', 'subscription_parked', 'write_refused', 'approval_missing', 'stale_task']] = None, limit: t.Optional[int] = None, stale_minutes: t.Optional[int] = None) -> Answer[types.AttentionAnswer]:
+    async def list_attention(self, *, agent_id: t.Optional[str] = None, at: t.Optional[str] = None, kind: t.Optional[t.Literal['damaged', 'waits_in_vain', 'task_failed', 'dead_letter', 'bootstrap_breached', 'budget_used', 'approval_rejected', 'question_open', 'reported_blocked', 'not_applied', 'unknown_dependency', 'unknown_owner', 'agent_gone', 'lease_expired', 'overdue', 'overdue_ack', 'subscription_parked', 'subscription_refused', 'write_refused', 'approval_missing', 'stale_task']] = None, limit: t.Optional[int] = None, stale_minutes: t.Optional[int] = None) -> Answer[types.AttentionAnswer]:
         """List items that need attention, most severe first, each with a command that helps."""
         return await self._call(LIST_ATTENTION, {"agentId": agent_id, "at": at, "kind": kind, "limit": limit, "staleMinutes": stale_minutes})
 
@@ -3052,9 +3053,9 @@ class AsyncCalls:
         """List the subscriptions of a team."""
         return await self._call(LIST_SUBSCRIPTIONS, {})
 
-    async def subscribe(self, *, name: str, agent_id: t.Optional[str] = None, from_: t.Optional[str] = None, kind: t.Optional[str] = None, max_attempts: t.Optional[int] = None, not_: t.Optional[str] = None, tag: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None, window: t.Optional[int] = None) -> Answer[types.SubscriptionAnswer]:
+    async def subscribe(self, *, name: str, about: t.Optional[str] = None, by: t.Optional[str] = None, from_: t.Optional[str] = None, kind: t.Optional[str] = None, max_attempts: t.Optional[int] = None, not_: t.Optional[str] = None, tag: t.Optional[t.List[str]] = None, task_id: t.Optional[str] = None, trace_id: t.Optional[str] = None, type: t.Optional[str] = None, window: t.Optional[int] = None) -> Answer[types.SubscriptionAnswer]:
         """Create a subscription, or check that it exists with this filter."""
-        return await self._call(SUBSCRIBE, {"agentId": agent_id, "from": from_, "kind": kind, "maxAttempts": max_attempts, "name": name, "not": not_, "tag": tag, "taskId": task_id, "traceId": trace_id, "type": type, "window": window})
+        return await self._call(SUBSCRIBE, {"about": about, "by": by, "from": from_, "kind": kind, "maxAttempts": max_attempts, "name": name, "not": not_, "tag": tag, "taskId": task_id, "traceId": trace_id, "type": type, "window": window})
 
     async def get_subscription(self, name: str) -> Answer[types.SubscriptionAnswer]:
         """Show a subscription: filter, position, failing and parked events."""

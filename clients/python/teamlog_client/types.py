@@ -220,13 +220,18 @@ class ApprovalShown(t.TypedDict):
 ApprovalStatus = t.Literal['pending', 'approved', 'rejected']
 
 
-class ApprovalWritten(t.TypedDict):
-    """The answer `{task_id, status}`."""
-
+class _ApprovalWritten(t.TypedDict):
     #: The decision.
     status: ApprovalStatus
     #: The task.
     task_id: str
+
+
+class ApprovalWritten(_ApprovalWritten, total=False):
+    """The answer `{task_id, status, note?}`."""
+
+    #: Reason why the decision does not count, if the task requires an approval and no agent holds it.
+    note: str
 
 
 class _ArtifactGetAnswer(t.TypedDict):
@@ -306,6 +311,8 @@ class AssignmentAnswer(_AssignmentAnswer, total=False):
     owner_unknown: str
     #: The agent from which the task was taken; a message told this agent about it.
     taken_from: str
+    #: True if the task was for this agent already, so that nothing was recorded.
+    unchanged: bool
     #: Dependencies that do not exist as tasks.
     unknown_deps: t.List[str]
 
@@ -362,7 +369,7 @@ class AttentionItem(_AttentionItem, total=False):
 
 
 #: Kinds of attention items, in the order of the list.
-AttentionKind = t.Literal['damaged', 'waits_in_vain', 'task_failed', 'dead_letter', 'bootstrap_breached', 'budget_used', 'approval_rejected', 'question_open', 'reported_blocked', 'not_applied', 'unknown_dependency', 'unknown_owner', 'agent_gone', 'lease_expired', 'overdue', 'overdue_ack', 'subscription_parked', 'write_refused', 'approval_missing', 'stale_task']
+AttentionKind = t.Literal['damaged', 'waits_in_vain', 'task_failed', 'dead_letter', 'bootstrap_breached', 'budget_used', 'approval_rejected', 'question_open', 'reported_blocked', 'not_applied', 'unknown_dependency', 'unknown_owner', 'agent_gone', 'lease_expired', 'overdue', 'overdue_ack', 'subscription_parked', 'subscription_refused', 'write_refused', 'approval_missing', 'stale_task']
 
 
 #: Severity of an attention item.
@@ -3972,6 +3979,8 @@ class SubscriptionShown(_SubscriptionShown, total=False):
     leased_until: Timestamp
     #: Agent whose token created the subscription; only this agent and programs on this machine can use it.
     owner: str
+    #: Reason why the subscription delivers nothing: the log does not have the history in which its events were settled.
+    refused: str
     #: Daemon that handles the events; absent for an agent with a token.
     run_by: SubscriptionRunner
 
@@ -5214,9 +5223,7 @@ class WhoAgent(_WhoAgent, total=False):
     unread_posts: int
 
 
-class WhoAnswer(t.TypedDict):
-    """The answer `{team, now, agents, count, live_claims, next_cursor}`."""
-
+class _WhoAnswer(t.TypedDict):
     #: The agents, by name.
     agents: t.List[WhoAgent]
     #: Number of agents on the page.
@@ -5229,6 +5236,13 @@ class WhoAnswer(t.TypedDict):
     now: Timestamp
     #: Name of the team.
     team: str
+
+
+class WhoAnswer(_WhoAnswer, total=False):
+    """The answer `{team, now, agents, count, live_claims, next_cursor, retired?}`."""
+
+    #: Agents that were retired, sorted; only on the first page.
+    retired: t.List[str]
 
 
 class _WhoTask(t.TypedDict):

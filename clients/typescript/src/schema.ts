@@ -2082,9 +2082,11 @@ export interface components {
     ApprovalStatus: "pending" | "approved" | "rejected";
     /**
      * ApprovalWritten
-     * @description The answer `{task_id, status}`.
+     * @description The answer `{task_id, status, note?}`.
      */
     ApprovalWritten: {
+      /** @description Reason why the decision does not count, if the task requires an approval and no agent holds it */
+      note?: string;
       /** @description The decision */
       status: components["schemas"]["ApprovalStatus"];
       /** @description The task */
@@ -2162,6 +2164,8 @@ export interface components {
       taken_from?: string;
       /** @description The task */
       task: components["schemas"]["TaskRecord"];
+      /** @description True if the task was for this agent already, so that nothing was recorded */
+      unchanged?: boolean;
       /** @description Dependencies that do not exist as tasks */
       unknown_deps?: string[];
     };
@@ -2224,7 +2228,7 @@ export interface components {
       waits_for?: components["schemas"]["AttentionWaitsFor"][];
     };
     /** @description Kinds of attention items, in the order of the list. */
-    AttentionKind: "damaged" | "waits_in_vain" | "task_failed" | "dead_letter" | "bootstrap_breached" | "budget_used" | "approval_rejected" | "question_open" | "reported_blocked" | "not_applied" | "unknown_dependency" | "unknown_owner" | "agent_gone" | "lease_expired" | "overdue" | "overdue_ack" | "subscription_parked" | "write_refused" | "approval_missing" | "stale_task";
+    AttentionKind: "damaged" | "waits_in_vain" | "task_failed" | "dead_letter" | "bootstrap_breached" | "budget_used" | "approval_rejected" | "question_open" | "reported_blocked" | "not_applied" | "unknown_dependency" | "unknown_owner" | "agent_gone" | "lease_expired" | "overdue" | "overdue_ack" | "subscription_parked" | "subscription_refused" | "write_refused" | "approval_missing" | "stale_task";
     /** @description Severity of an attention item */
     AttentionSeverity: "error" | "warning";
     /** @description The last recorded observation of the leader */
@@ -6106,6 +6110,8 @@ export interface components {
        * @description The lowest unsettled seq minus one: all matching events up to here are settled
        */
       position: number;
+      /** @description Reason why the subscription delivers nothing: the log does not have the history in which its events were settled */
+      refused?: string;
       /** @description Daemon that handles the events; absent for an agent with a token */
       run_by?: components["schemas"]["SubscriptionRunner"];
       /**
@@ -7460,7 +7466,7 @@ export interface components {
     };
     /**
      * WhoAnswer
-     * @description The answer `{team, now, agents, count, live_claims, next_cursor}`.
+     * @description The answer `{team, now, agents, count, live_claims, next_cursor, retired?}`.
      */
     WhoAnswer: {
       /** @description The agents, by name */
@@ -7479,6 +7485,8 @@ export interface components {
       next_cursor: string | null;
       /** @description Time at which the leases are compared */
       now: components["schemas"]["Timestamp"];
+      /** @description Agents that were retired, sorted; only on the first page */
+      retired?: string[];
       /** @description Name of the team */
       team: string;
     };
@@ -8186,7 +8194,7 @@ export interface operations {
           force?: boolean;
           /** @description Idempotency key: a request with the same key is carried out once; later requests get the first answer */
           key?: string | null;
-          /** @description Agent that is to take the task; any agent if absent */
+          /** @description Agent that is to take the task; if absent, any agent may take it */
           owner?: string | null;
           /** @description Id of the task */
           task_id: string;
@@ -8504,7 +8512,7 @@ export interface operations {
           expected_version?: number | null;
           /** @description Idempotency key: a request with the same key is carried out once; later requests get the first answer */
           key?: string | null;
-          /** @description Id of the run; the team's next number if absent */
+          /** @description Id of the run; if absent, the team's next number */
           run?: string | null;
           /** @description Trace that the events belong to. Default: the trace of the task or the message */
           trace_id?: string | null;
@@ -9120,7 +9128,7 @@ export interface operations {
           actor?: string | null;
           /** @description Tasks that must be completed first, separated by commas; they need not exist yet */
           blocked_by?: string[] | null;
-          /** @description Time before which the task is not offered, in the forms of `due_at`; a day means its beginning */
+          /** @description Time before which the task is not offered: a time, a date, `today`, `tomorrow`, a weekday, or a duration such as `3d`; a day means its beginning (UTC) */
           defer_until?: string | null;
           /** @description Description of the task */
           description: string;
@@ -9138,7 +9146,7 @@ export interface operations {
           key?: string | null;
           /** @description Labels of the task */
           labels?: string[] | null;
-          /** @description Agent that should take the task; any agent if absent */
+          /** @description Agent that should take the task; if absent, any agent may take it */
           owner?: string | null;
           /** @description Task of which this task is a part; a task is not offered while one of its parts is unfinished */
           parent?: string | null;
@@ -9157,7 +9165,7 @@ export interface operations {
           shared?: boolean | null;
           /** @description Subject of the task, one line */
           subject: string;
-          /** @description Id of the task; the team's next number if absent */
+          /** @description Id of the task; if absent, the team's next number */
           task_id?: string | null;
           /** @description Trace that the events belong to. Default: the trace of the task or the message */
           trace_id?: string | null;
@@ -9403,7 +9411,7 @@ export interface operations {
           actor?: string | null;
           /** @description All tasks that must be completed first, separated by commas */
           blocked_by?: string[] | null;
-          /** @description Time before which the task is not offered, in the forms of `due_at`; a day means its beginning */
+          /** @description Time before which the task is not offered: a time, a date, `today`, `tomorrow`, a weekday, or a duration such as `3d`; a day means its beginning (UTC); `none` clears the time */
           defer_until?: string | null;
           /** @description Description of the task */
           description?: string | null;
@@ -10137,7 +10145,7 @@ export interface operations {
           label?: string | null;
           /**
            * Format: uint
-           * @description Largest number of tasks; 0 means all. If absent, `list-tasks` lists all tasks, and `tasks` 50
+           * @description Largest number of tasks; 0 means all. If absent: all tasks in the operation, 50 on the command line
            * @default null
            */
           limit?: number | null;
@@ -11774,7 +11782,7 @@ export interface operations {
           cursor?: string | null;
           /**
            * Format: uint
-           * @description Largest number of events, with the newest ones kept; 50 if absent. On the command line, 0 means all
+           * @description Largest number of events, counted from the newest; 50 if absent. On the command line, 0 means all
            */
           limit?: number | null;
           /** @description Id of the task */
@@ -11899,7 +11907,7 @@ export interface operations {
           cursor?: string | null;
           /**
            * Format: uint
-           * @description Largest number of events, with the newest ones kept; all events if absent. On the command line, 0 means all
+           * @description Largest number of events, counted from the newest; all events if absent. On the command line, 0 means all
            */
           limit?: number | null;
           /** @description Id of the trace */
@@ -12169,7 +12177,7 @@ export interface operations {
           task_id: string;
           /** @description Trace that the events belong to. Default: the trace of the task or the message */
           trace_id?: string | null;
-          /** @description Agent that releases the task; if only the epoch is given, it must be the holder */
+          /** @description Agent that releases the task; if the call gives only the epoch, this agent must be the holder */
           worker: string;
         };
       };
@@ -12330,7 +12338,7 @@ export interface operations {
           task_id: string;
           /** @description Trace that the events belong to. Default: the trace of the task or the message */
           trace_id?: string | null;
-          /** @description Agent that presents the claim, if it is not the acting agent; if only the epoch is given, it must be the holder */
+          /** @description Agent that presents the claim, if it is not the acting agent; if the call gives only the epoch, this agent must be the holder */
           worker?: string | null;
         };
       };
@@ -12653,7 +12661,7 @@ export interface operations {
           task_id?: string | null;
           /**
            * Format: uint64
-           * @description Total number of tokens; the sum of tokens read and written if absent
+           * @description Total number of tokens; if absent, the sum of tokens read and written
            */
           tokens?: number | null;
           /** @description Trace that the events belong to. Default: the trace of the task or the message */
@@ -13233,7 +13241,7 @@ export interface operations {
           history?: boolean;
           /**
            * Format: uint
-           * @description Largest number of events, with the newest ones kept; 50 if absent. On the command line, 0 means all
+           * @description Largest number of events, counted from the newest; 50 if absent. On the command line, 0 means all
            */
           limit?: number | null;
           /** @description Id of the task */
@@ -13499,7 +13507,8 @@ export interface operations {
           agent?: string | null;
           /**
            * @description First events of a new subscription: `start` for all events, `now` for new events, or a seq for the events after it;
-           *     `now` if absent
+           *     `now` if absent. `start` and `now` change no existing subscription. On the command line, a seq also moves an existing
+           *     subscription: events up to it count as settled, and later events are delivered (again)
            */
           from?: string | null;
           /** @description Only events of this kind, or of several kinds separated by commas */
@@ -13609,7 +13618,7 @@ export interface operations {
           label?: string | null;
           /**
            * Format: uint
-           * @description Largest number of tasks; 0 means all. If absent, `list-tasks` lists all tasks, and `tasks` 50
+           * @description Largest number of tasks; 0 means all. If absent: all tasks in the operation, 50 on the command line
            * @default null
            */
           limit?: number | null;
@@ -14167,7 +14176,7 @@ export interface operations {
           to: components["schemas"]["Status"];
           /** @description Trace that the events belong to. Default: the trace of the task or the message */
           trace_id?: string | null;
-          /** @description Agent that presents the claim, if it is not the acting agent; if only the epoch is given, it must be the holder */
+          /** @description Agent that presents the claim, if it is not the acting agent; if the call gives only the epoch, this agent must be the holder */
           worker?: string | null;
         };
       };
@@ -14388,7 +14397,7 @@ export interface operations {
            * @description Largest number of agents; 50 if absent. On the command line, 0 means all
            */
           limit?: number | null;
-          /** @description Also the tokens of this task. With --report on the command line: the task for which the tokens were used */
+          /** @description Task whose tokens the answer also has. With --report on the command line: the task for which the tokens were used */
           task_id?: string | null;
           /** @description Only the tokens of this agent. With --report on the command line: the agent that used the tokens */
           worker?: string | null;
@@ -15074,7 +15083,7 @@ export interface operations {
         /** @description Point of the past: seq of an event, or time (ISO 8601); default: now */
         at?: string;
         /** @description Only items of this kind */
-        kind?: "damaged" | "waits_in_vain" | "task_failed" | "dead_letter" | "bootstrap_breached" | "budget_used" | "approval_rejected" | "question_open" | "reported_blocked" | "not_applied" | "unknown_dependency" | "unknown_owner" | "agent_gone" | "lease_expired" | "overdue" | "overdue_ack" | "subscription_parked" | "write_refused" | "approval_missing" | "stale_task";
+        kind?: "damaged" | "waits_in_vain" | "task_failed" | "dead_letter" | "bootstrap_breached" | "budget_used" | "approval_rejected" | "question_open" | "reported_blocked" | "not_applied" | "unknown_dependency" | "unknown_owner" | "agent_gone" | "lease_expired" | "overdue" | "overdue_ack" | "subscription_parked" | "subscription_refused" | "write_refused" | "approval_missing" | "stale_task";
         /** @description Largest number of items, at most 1000; 100 if absent. On the command line, 0 means all */
         limit?: number;
         /** @description Minutes without a report after which a claimed task is stale; 90 if absent */
@@ -15927,10 +15936,13 @@ export interface operations {
       content: {
         "application/json": {
           /** @description Only events that name this agent */
-          agentId?: string | null;
+          about?: string | null;
+          /** @description Only events of this actor */
+          by?: string | null;
           /**
            * @description First events of a new subscription: `start` for all events, `now` for new events, or a seq for the events after it;
-           *     `now` if absent
+           *     `now` if absent. `start` and `now` change no existing subscription. On the command line, a seq also moves an existing
+           *     subscription: events up to it count as settled, and later events are delivered (again)
            */
           from?: string | null;
           /** @description Only events of this kind, or of several kinds separated by commas */
@@ -16222,7 +16234,7 @@ export interface operations {
         cursor?: string;
         /** @description Only tasks with this label; reads all tasks with the label */
         label?: string;
-        /** @description Largest number of tasks; 0 means all. If absent, `list-tasks` lists all tasks, and `tasks` 50 */
+        /** @description Largest number of tasks; 0 means all. If absent: all tasks in the operation, 50 on the command line */
         limit?: number;
         /** @description Sort order: `asc` or `desc`; if absent, `desc` for `updated` and `priority`, else `asc` */
         order?: "asc" | "desc";
@@ -16516,7 +16528,7 @@ export interface operations {
         at?: string;
         /** @description `nextCursor` of the previous page */
         cursor?: string;
-        /** @description Largest number of events, with the newest ones kept; 50 if absent. On the command line, 0 means all */
+        /** @description Largest number of events, counted from the newest; 50 if absent. On the command line, 0 means all */
         limit?: number;
       };
       path: {
@@ -16887,7 +16899,7 @@ export interface operations {
         at?: string;
         /** @description `nextCursor` of the previous page */
         cursor?: string;
-        /** @description Largest number of events, with the newest ones kept; all events if absent. On the command line, 0 means all */
+        /** @description Largest number of events, counted from the newest; all events if absent. On the command line, 0 means all */
         limit?: number;
       };
       path: {
@@ -16942,7 +16954,7 @@ export interface operations {
         cursor?: string;
         /** @description Largest number of agents; 50 if absent. On the command line, 0 means all */
         limit?: number;
-        /** @description Also the tokens of this task. With --report on the command line: the task for which the tokens were used */
+        /** @description Task whose tokens the answer also has. With --report on the command line: the task for which the tokens were used */
         taskId?: string;
       };
       path?: never;
@@ -16984,7 +16996,7 @@ export interface operations {
           taskId?: string | null;
           /**
            * Format: uint64
-           * @description Total number of tokens; the sum of tokens read and written if absent
+           * @description Total number of tokens; if absent, the sum of tokens read and written
            */
           tokens?: number | null;
         };
