@@ -107,11 +107,31 @@ pub(crate) fn supervisor(live: &Live, task: &Task, except: &str) -> Result<Strin
 /// Returns the agent that gets messages to the leader: the agent that created the team, else a member that is named as a leader,
 /// else the fixed leader.
 pub(crate) fn leader(live: &Live) -> Result<String> {
-    if let Some(leader) = live.team()?.and_then(|team| team.leader) {
-        return Ok(leader);
+    match live.team()?.and_then(|team| team.leader) {
+        Some(leader) => Ok(leader),
+        None => named_leader(live, None),
     }
+}
+
+/// Returns the leader after `agent` leaves the team, if `agent` is the leader now. A successor leads in its place.
+pub(crate) fn next_leader(
+    live: &Live,
+    agent: &str,
+    successor: Option<&str>,
+) -> Result<Option<String>> {
+    if leader(live)? != agent {
+        return Ok(None);
+    }
+    match successor {
+        Some(successor) => Ok(Some(successor.to_owned())),
+        None => named_leader(live, Some(agent)).map(Some),
+    }
+}
+
+/// Returns a member that is named as a leader, without the agent `except`, else the fixed leader.
+fn named_leader(live: &Live, except: Option<&str>) -> Result<String> {
     for name in names::LEADERS {
-        if live.is_member(name)? {
+        if except != Some(name) && live.is_member(name)? {
             return Ok(name.to_owned());
         }
     }

@@ -29,6 +29,7 @@ const READ: &[&str] = &[
     "import --messages",
     "import --team-chat",
     "man COMMAND",
+    "project --fold",
     "schema COMMAND",
     "send --payload-file",
     "task create --description-file",

@@ -342,7 +342,7 @@ commands! {
         "Generate a key pair for signed receipts",
     Import(import: recorded::<Either<ImportAnswer, ChatAnswer>>) = "import", Operate(All), TeamData:
         "Import history: message envelopes in any order, or the output of `export`",
-    Export(export: lines::<Recorded>) = "export", Operate(All), Reads:
+    Export(export: lines::<Recorded>) = "export", Operate(All), Reads("--to"):
         "Print every event as JSON lines; `import --events` reads them",
     // `convert` replaces the whole log.
     Convert(convert: recorded::<events::convert::ConvertAnswer>) = "convert", Operate(All), Files:

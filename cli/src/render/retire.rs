@@ -31,6 +31,11 @@ pub fn retired(answer: &RetireAnswer, view: &View) -> Vec<String> {
         format!("tokens that {pending} revoked"),
         &answer.tokens_revoked,
     );
+    if let Some(leader) = answer.leader.as_deref().map(visible) {
+        shown.push(format!(
+            "  {agent} led the team: {leader} gets messages to the leader from now on"
+        ));
+    }
     if answer.unread > 0 {
         let unread = time::plural(answer.unread, "unread message");
         shown.push(format!("  {unread} in the inbox of {agent}:"));

@@ -307,7 +307,7 @@ fn a_command_for_people_has_one_answer_wherever_its_connection_ends() {
         let ran = cli.run_with_input("append demo --batch -", &input);
         if ran.code == Some(0) {
             assert_eq!(ran.stderr, "", "{ran:?}");
-            assert!(ran.stdout.starts_with("1 event recorded, "), "{ran:?}");
+            assert!(ran.stdout.starts_with("1 event recorded: "), "{ran:?}");
             assert_eq!(ran.stdout.lines().count(), 1, "{ran:?}");
             return CallReport::Done;
         }

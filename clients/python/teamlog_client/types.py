@@ -3210,8 +3210,10 @@ class _RetireAnswer(t.TypedDict):
 
 
 class RetireAnswer(_RetireAnswer, total=False):
-    """`{agent, successor?, dry_run, tasks, taken, tokens_revoked, unread, mail}`."""
+    """`{agent, successor?, dry_run, tasks, taken, tokens_revoked, leader?, unread, mail}`."""
 
+    #: Agent that gets messages to the leader from now on, if the agent was the leader.
+    leader: str
     #: New name of the agent, if it was renamed.
     successor: str
 

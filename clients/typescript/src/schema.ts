@@ -5254,13 +5254,15 @@ export interface components {
     };
     /**
      * RetireAnswer
-     * @description `{agent, successor?, dry_run, tasks, taken, tokens_revoked, unread, mail}`.
+     * @description `{agent, successor?, dry_run, tasks, taken, tokens_revoked, leader?, unread, mail}`.
      */
     RetireAnswer: {
       /** @description The agent */
       agent: string;
       /** @description True if nothing was recorded */
       dry_run: boolean;
+      /** @description Agent that gets messages to the leader from now on, if the agent was the leader */
+      leader?: string;
       /**
        * @description The newest of these messages, oldest first; no agent will read them
        * @default []

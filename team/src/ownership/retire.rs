@@ -30,7 +30,7 @@ const TASKS_MAX: usize = 500;
 /// Number of unread messages that the answer lists.
 const MAIL: usize = 20;
 
-/// `{agent, successor?, dry_run, tasks, taken, tokens_revoked, unread, mail}`.
+/// `{agent, successor?, dry_run, tasks, taken, tokens_revoked, leader?, unread, mail}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RetireAnswer {
     /// The agent
@@ -46,6 +46,9 @@ pub struct RetireAnswer {
     pub taken: Vec<String>,
     /// Ids of the tokens that were revoked
     pub tokens_revoked: Vec<String>,
+    /// Agent that gets messages to the leader from now on, if the agent was the leader
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leader: Option<String>,
     /// Number of messages that the agent has not acknowledged
     pub unread: u64,
     /// The newest of these messages, oldest first; no agent will read them
@@ -136,6 +139,7 @@ pub(crate) fn leave(
         tasks: Vec::new(),
         taken: Vec::new(),
         tokens_revoked: Vec::new(),
+        leader: membership::next_leader(live, agent, successor)?,
         unread: live.whole_agent(agent)?.unread,
         mail: Vec::new(),
     };

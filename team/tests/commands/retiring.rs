@@ -272,3 +272,32 @@ fn an_agent_takes_no_name_that_another_agent_has() {
     let refusal = refused(team.rename_agent(rename), Code::InvalidInput);
     assert_eq!(refusal.field.as_deref(), Some("new_name"));
 }
+
+#[test]
+fn the_answer_names_the_next_leader_of_a_team_whose_leader_leaves() {
+    let world = World::new();
+    let init = |team: &str, members: &[&str]| {
+        let members = members.iter().map(|name| (*name).to_owned());
+        let init = Init {
+            members: members.collect(),
+            agent: Some("boss".to_owned()),
+            ..Init::for_team(team)
+        };
+        world.root.init(init).unwrap();
+        world.root.team(team).unwrap()
+    };
+    for (team, members, next) in [
+        ("one", &["dev"][..], "leader-fixed"),
+        ("two", &["dev", "lead"], "lead"),
+    ] {
+        let mut team = init(team, members);
+        let away = team
+            .retire_agent(given!(RetireAgent, agent: "dev"))
+            .unwrap();
+        assert_eq!(away.leader, None);
+        let away = team
+            .retire_agent(given!(RetireAgent, agent: "boss"))
+            .unwrap();
+        assert_eq!(away.leader.as_deref(), Some(next));
+    }
+}
