@@ -269,7 +269,7 @@ fn a_question_is_shown_until_it_is_answered_whether_or_not_it_was_read() {
             Some("m-1")
         )
     );
-    assert!(item.command.starts_with("teamlog send demo --to qa "));
+    assert_eq!(item.command, "teamlog reply demo 'TEXT' --message-id m-1");
     // Neither another agent's message nor a message about another task answers the request.
     team.send(message("dev", "qa")).unwrap();
     team.send(given!(Send, task_id: "B", ..message("lead", "qa")))

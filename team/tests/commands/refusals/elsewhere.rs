@@ -155,6 +155,8 @@ pub(super) const ELSEWHERE: [(&str, &[&str], &str); 26] = [
             "SubscriptionNotFound",
             "SubscriptionDamaged",
             "EventNotParked",
+            "CursorAhead",
+            "LogReplaced",
             "ActorMismatch",
         ],
         include_str!("../subscriptions.rs"),
