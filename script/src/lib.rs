@@ -3,7 +3,7 @@
 //! A [`Script`] has a function `fold(event)`, written in [Rhai](https://rhai.rs). The function sees an event, and changes `this`,
 //! the state of the event's key. This crate knows the language and its limits; it knows neither logs nor teams.
 //!
-//! The same script gives the same states for the same events on every machine: it has no clock, no random numbers, no files, no
+//! A script gives equal states for equal events on every machine: it has no clock, no random numbers, no files, no
 //! modules and no `eval`; maps are sorted; floats have only the operations whose results IEEE 754 fixes. A script that runs too long,
 //! recurses too deep or grows too large ends with an error.
 //!

@@ -332,6 +332,47 @@ fn oblique_comments_are_found() {
 }
 
 #[test]
+fn every_namespace_of_rows_belongs_to_one_projection() {
+    let mut owners = std::collections::BTreeMap::new();
+    let mut faults = Vec::new();
+    for file in &sources() {
+        let rows = file.path.starts_with("projections/src/");
+        for line in file.text.lines().filter(|_| rows) {
+            let Some((name, byte)) = namespace(line) else {
+                continue;
+            };
+            let owner = format!("{name} of {}", file.path);
+            if let Some(other) = owners.insert(byte, owner.clone()) {
+                faults.push(format!("0x{byte:02X}: {other} and {owner}"));
+            }
+        }
+    }
+    assert!(owners.len() > 60, "{owners:?}");
+    none(faults);
+}
+
+/// Returns the name and the value of a constant such as `const TASK: u8 = 0x30;`, or of a row such as `INBOX = 0x53: …`.
+fn namespace(line: &str) -> Option<(&str, u8)> {
+    let line = line.trim_start();
+    let line = line.strip_prefix("pub(super) ").unwrap_or(line);
+    let line = line.strip_prefix("pub(crate) ").unwrap_or(line);
+    let (name, value) = line.split_once(" = 0x")?;
+    let name = match name.strip_prefix("const ") {
+        Some(name) => name.strip_suffix(": u8")?,
+        None => name,
+    };
+    let is_name = name
+        .bytes()
+        .all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let (digits, end) = value.split_at_checked(2)?;
+    let is_row = is_name && end.starts_with([';', ':']);
+    u8::from_str_radix(digits, 16)
+        .ok()
+        .filter(|_| is_row)
+        .map(|byte| (name, byte))
+}
+
+#[test]
 fn no_source_file_is_too_long() {
     let mut faults = Vec::new();
     for file in &sources() {

@@ -112,7 +112,10 @@ impl Args {
         released.transpose()?;
         let failures = consumer.failures();
         if self.once && failures > 0 {
-            let deliveries = time::plural(failures, "delivery");
+            let deliveries = match failures {
+                1 => "1 delivery".to_owned(),
+                failures => format!("{failures} deliveries"),
+            };
             let note = format!(
                 "{deliveries} failed: teamlog subscription show {} {}",
                 quoted(&self.team),

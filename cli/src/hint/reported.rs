@@ -242,7 +242,7 @@ fn about_nouns(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
             caller.command(&format!("close {team}"))
         )),
         "team_open" => ask_operator("close the team"),
-        "too_large" if error.field() != Some("batch") => Some(format!(
+        "too_large" if !matches!(error.field(), Some("batch" | "name")) => Some(format!(
             "to share a long text: {}",
             caller.command("artifact put --help")
         )),

@@ -136,3 +136,22 @@ fn a_daemon_folds_in_the_background_and_answers_over_http() {
     assert_eq!(states(&cli, "ci")[0]["state"]["builds"], 302);
     assert!(cli.ok("project test demo builds").contains("equal"));
 }
+
+#[test]
+fn a_log_that_was_cut_still_has_its_projections() {
+    let cli = Cli::with_team();
+    declared(&cli);
+    let last: Value = parse(&cli.ok("project list demo --json"));
+    let seq = last["projections"][0]["seq"].as_u64().unwrap();
+    cli.ok(&format!("doctor repair demo --to {} --yes", seq - 1));
+    let list: Value = parse(&cli.ok("project list demo --json"));
+    assert_eq!(list["projections"][0]["name"], "builds");
+    assert_eq!(states(&cli, "").as_array().unwrap().len(), 1);
+    cli.ok("project demo more --fold builds.rhai");
+    // A projection without keys has no state of a key.
+    let refused = cli.refused_json(1, "project show demo more ci");
+    assert_eq!(
+        (&*refused.code, refused.field.as_deref()),
+        ("invalid_input", Some("key"))
+    );
+}

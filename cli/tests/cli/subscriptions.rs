@@ -368,7 +368,9 @@ fn a_window_runs_programs_at_the_same_time_and_keeps_the_order_of_a_task() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("1 delivery failed"), "{ran:?}");
     assert!(ran.stderr.contains("exit status: 1"), "{ran:?}");
-    assert_eq!(handled(&cli)[5..], more[1..]);
+    let mut done = handled(&cli).split_off(5);
+    done.sort_unstable();
+    assert_eq!(done, more[1..]);
     assert_eq!(shown(&cli)["failing"][0]["seq"], more[0]);
 }
 

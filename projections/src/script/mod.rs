@@ -7,7 +7,7 @@ use crate::event::script::{ProjectionDeclared, ScriptFact};
 use crate::prelude::*;
 
 /// Namespace of scripted projections; key: name.
-const SCRIPT: u8 = 0x4A;
+const SCRIPT: u8 = 0x6F;
 
 /// A declared projection.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]

@@ -122,7 +122,7 @@ impl SubscriptionStream {
 
     fn run(&mut self, team: &mut Team, first: FetchAnswer) {
         let mut answer = first;
-        // Of a closed connection, the fetch returns at once.
+        // If the connection is closed, the fetch returns at once.
         while !self.queue.is_closed() && self.send(&answer).is_ok() {
             match self.fetch(team, self.wait()) {
                 Ok(next) => answer = next,

@@ -54,7 +54,7 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
             failing.join("; ")
         )),
         ([], []) if running.is_empty() => {
-            Check::healthy(format!("{} subscriptions can be read", names.len()))
+            Check::healthy(format!("every subscription can be read ({})", names.len()))
         }
         ([], []) => Check::healthy(format!("running: {}", running.join(", "))),
         ([], parked) => Check::warn(format!("parked events in {}", parked.join(", "))),

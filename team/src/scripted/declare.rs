@@ -140,7 +140,8 @@ impl Command for DeclareProjection {
             Some(_) => DeclareStatus::Changed,
             None if live.scripted_projections()?.len() >= SCRIPTED_MAX => {
                 let message = format!("a team has at most {SCRIPTED_MAX} scripted projections");
-                return Err(Refusal::new(Code::TooLarge, message).field("name").into());
+                let refusal = Refusal::new(Code::TooLarge, message).field("name");
+                return Err(refusal.hint("remove one of them first").into());
             }
             None => DeclareStatus::Declared,
         };

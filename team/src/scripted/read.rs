@@ -130,6 +130,24 @@ impl From<&ScriptedProjection> for ProjectionShown {
     }
 }
 
+impl ShowProjection {
+    /// Refuses a key and a cursor for a projection with one state, which has no keys.
+    fn check_keys(&self, has_keys: bool) -> Result<(), Refusal> {
+        let given = [("key", &self.key), ("cursor", &self.cursor)];
+        let given = given.iter().find(|(_, value)| value.is_some());
+        match given.filter(|_| !has_keys) {
+            None => Ok(()),
+            Some((field, _)) => {
+                let name = &self.name;
+                let message = format!(
+                    "projection {name} has one state for all events, so {field} must be absent"
+                );
+                Err(Refusal::new(Code::InvalidInput, message).field(*field))
+            }
+        }
+    }
+}
+
 /// The rows of a projection: now, or at a point in the past.
 enum Rows {
     Present(Projections),
@@ -192,6 +210,7 @@ impl Team {
     pub fn projection(&mut self, asked: &ShowProjection) -> Result<ProjectionAnswer> {
         let limit = page::within("limit", asked.limit, page::PAGE, STATES_MAX)?;
         let found = self.with_present(|live| declared(live, &asked.name))?;
+        asked.check_keys(found.declared.key.is_some())?;
         let mut answer = ProjectionAnswer {
             team: self.name().to_owned(),
             projection: ProjectionShown::from(&found),
@@ -290,9 +309,14 @@ impl Team {
 
 /// Adds the last folded event and the failure.
 fn described(shown: ProjectionShown, rows: &ProjectionRows) -> Result<ProjectionShown> {
+    let failure = failure(rows)?;
+    // The states do not include the event at which the projection stopped.
+    let last = failure
+        .as_ref()
+        .map(|failure| failure.seq.saturating_sub(1));
     Ok(ProjectionShown {
-        seq: Some(rows.seq()),
-        failure: failure(rows)?,
+        seq: Some(last.unwrap_or(rows.seq())),
+        failure,
         ..shown
     })
 }

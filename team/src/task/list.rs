@@ -7,7 +7,11 @@ use crate::task::sorting::{SortOrder, Sorting, TaskSort};
 use crate::thread::comment;
 use schemars::{Schema, SchemaGenerator};
 
-/// Input of `list-tasks`.
+// Input of `list-tasks`.
+#[allow(
+    missing_docs,
+    reason = "clap would print a doc comment above the help of `list`"
+)]
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ListTasks")]
 #[serde(deny_unknown_fields)]
